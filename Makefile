@@ -7,7 +7,7 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check types mutants pins numbers lab explore app bench lock lowest weka
+.PHONY: install report ledger test check lint types mutants pins numbers lab explore app bench lock lowest weka docs
 
 install: $(STAMP)
 
@@ -23,7 +23,7 @@ FULL := 03_utility 04_attack 02_sanitize 06_li_li 05_brickell_shmatikov
 WRITE = $(BIN)/python -c 'import sys; from pathlib import Path; from privnb.papers import full_profile; \
   full_profile.write([each for each in map(Path, sys.argv[1:]) if each.exists()])' $(patsubst %,reports/full/%,$(FULL) taxonomy)
 ledger: $(STAMP)
-	@$(BIN)/python -c 'from privnb.papers import full_profile; full_profile.commit()' # before the hours, not after
+	@$(BIN)/python -c 'from privnb.papers import full_profile; full_profile.read_commit()' # before the hours, not after
 	$(BIN)/privnb report --out reports/full/taxonomy -p STUDY=sramka-taxonomy --notebook 03_utility 05_brickell_shmatikov
 	@$(WRITE)
 	@for part in $(FULL); do \
@@ -35,8 +35,14 @@ test: $(STAMP)
 
 # All but the tests that run whole notebooks, need a browser, Java or Spark, or take longest; properties are tried on few
 # tables.
-check: types
+check: lint types
 	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not slow' --hypothesis-profile few
+
+# Style and docstrings (ruff), spelling (codespell). tests/test_words.py does the words.
+lint: $(STAMP)
+	$(BIN)/ruff check privnb tests
+	$(BIN)/ruff format --check --quiet privnb tests
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs privnb notebooks
 
 # Types, strictly, in all rooms.
 types: $(STAMP)
@@ -52,9 +58,14 @@ mutants: $(STAMP)
 numbers: $(STAMP)
 	$(BIN)/python tests/benchmarks/frozen_numbers.py $(COMMIT)$(if $(PARTS), --parts $(PARTS))$(if $(TABLES), --tables $(TABLES))
 
-# After a sanitizer was added: the README's table, and the frozen numbers that its draws derive from.
+# After a sanitizer was added: freezes the numbers that its draws derive from.
 pins: $(STAMP)
 	$(BIN)/python tests/pins.py
+
+# Builds the documentation as a site in build/docs, without network. A warning is an error.
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going --nitpicky --quiet --fresh-env docs build/docs
+	@echo "Open build/docs/index.html in a browser."
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
@@ -75,7 +86,7 @@ bench: $(STAMP)
 # The lock is made on purpose, never on the way: it decides what everybody installs. `uv` and `hatchling` are pinned in
 # pyproject.toml.
 lock: $(BIN)/uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group test --group build --generate-hashes \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group test --group docs --group build --generate-hashes \
 	  --no-emit-index-url --no-header pyproject.toml --output-file requirements.lock
 
 # Installs the oldest versions that pyproject.toml allows, in an environment of their own, and runs the quick tests with
@@ -84,7 +95,7 @@ TESTS ?=
 lowest: $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --extra notebook --extra files \
-	  --group test --requirement pyproject.toml
+	  --group test --group docs --requirement pyproject.toml
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --editable .
 	.venv-lowest/bin/python -m pytest -m 'not kernel and not browser and not java and not spark and not slow' \
 	  --hypothesis-profile few $(TESTS)

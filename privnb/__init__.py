@@ -1,11 +1,12 @@
 """Measure privacy and utility of sanitized microdata.
 
-`from privnb import load, Mondrian, KAnonymity, Linkage`: what most people need is listed below, and what else the rooms
-export is here by name too, and so are the methods of other installed packages (see `runtime.entry_points`). All of it
-is loaded when it is asked for.
+`from privnb import load, Mondrian, KAnonymity, Linkage`: the names that most people need are listed below. You can also
+import the other names that the subpackages export, and the methods of other installed packages (see
+`runtime.entry_points`). Each name is loaded on first use.
 """
 
 import ast
+import contextlib
 import time
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,19 +26,19 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     )
     from privnb.decision.by_policy import decide as decide
     from privnb.decision.policies import Policy as Policy
-    from privnb.evaluation.cases import (
+    from privnb.evaluation.combination_sizes import measure_combinations as measure_combinations
+    from privnb.evaluation.dataset_summary import (
+        count_people as count_people,
+        describe as describe,
+        group_records as group_records,
+        measure_uniqueness as measure_uniqueness,
+    )
+    from privnb.evaluation.disclosure.noise_recovery import Recovered as Recovered
+    from privnb.evaluation.evaluation_loop import (
         Question as Question,
         evaluate as evaluate,
     )
-    from privnb.evaluation.combinations import combinations as combinations
-    from privnb.evaluation.disclosure.recovered import Recovered as Recovered
-    from privnb.evaluation.people import (
-        describe as describe,
-        groups as groups,
-        people_by as people_by,
-        uniqueness as uniqueness,
-    )
-    from privnb.evaluation.results import join as join
+    from privnb.evaluation.results import join_results as join_results
     from privnb.evaluation.utility.utilities import (
         AntiUtility as AntiUtility,
         GoodUtility as GoodUtility,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.privacy_models.anonymity import KAnonymity as KAnonymity
     from privnb.privacy_models.base import (
         PrivacyModel as PrivacyModel,
-        achieved as achieved,
+        grade_release as grade_release,
     )
     from privnb.privacy_models.closeness import (
         DeltaDisclosure as DeltaDisclosure,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
         DeltaPresence as DeltaPresence,
         KMap as KMap,
     )
-    from privnb.publishing.any_length import sanitize as sanitize
+    from privnb.publishing.sanitize_table import sanitize as sanitize
     from privnb.runtime.errors import (
         InputError as InputError,
         PrivacyError as PrivacyError,
@@ -104,7 +105,7 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.sanitizers.noise.geometric_noise import GeometricNoise as GeometricNoise
     from privnb.sanitizers.noise.laplace_noise import LaplaceNoise as LaplaceNoise
     from privnb.sanitizers.noise.masking_noise import MaskingNoise as MaskingNoise
-    from privnb.sanitizers.noise.pram import Pram as Pram
+    from privnb.sanitizers.noise.pram import PRAM as PRAM
     from privnb.sanitizers.noise.randomized_response import RandomizedResponse as RandomizedResponse
     from privnb.workbench.comparison import (
         Comparison as Comparison,
@@ -156,16 +157,18 @@ def __getattr__(name: str) -> Any:
         for room in (*ROOMS, "runtime.errors"):
             module = import_module(f"privnb.{room}")
             # Either the room lists the name, or it finds a method by it in a file of its own.
-            if hasattr(module, name) and (name in module.__all__ or name not in vars(module)):
-                return getattr(module, name)
+            if name in module.__all__ or name not in vars(module):
+                with contextlib.suppress(AttributeError):
+                    return getattr(module, name)
         from privnb.runtime.entry_points import find_method
 
         if (found := find_method(name)) is not None:
             return found
-        from privnb.runtime.names import meant
+        from privnb.runtime.names import suggest
 
-        near = meant([name], __all__)
+        near = suggest([name], __all__)
         raise AttributeError(
-            f"privnb has no '{name}'.{near} It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists."
+            f"privnb has no '{name}'.{near} `dir(privnb)` lists the names that privnb has: the names that "
+            f"{', '.join(ROOMS)} export."
         )
     raise AttributeError(f"privnb has no '{name}'.")

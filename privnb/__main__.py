@@ -1,11 +1,11 @@
-"""The entry of the command `privnb`: it notes Ctrl-C before it loads anything that takes time."""
+"""The entry point of the command `privnb`, which handles Ctrl-C before it loads anything that takes time."""
 
-from privnb.runtime.stopping import interrupts_noted
+from privnb.runtime.stopping import note_interrupts
 
 
 def main() -> int:
-    """Run the command; returns the exit status."""
-    with interrupts_noted():
+    """Run the command; return the exit status."""
+    with note_interrupts():
         from privnb import cli
 
         return cli.run_and_trace()

@@ -1,5 +1,19 @@
-"""Attacks, one a file: each plays an adversary who has the release and knows something of people in it."""
+"""Attacks: each module simulates an adversary who has the release and some knowledge about people in it."""
 
-from privnb.runtime.family import lazily
+from typing import Any
 
-__getattr__, __dir__ = lazily(__name__, "Attack", Attack="base")
+from privnb.runtime.deprecation import warn_renamed
+from privnb.runtime.registry import import_lazily
+
+RENAMED = {
+    "EnhancedIca": "EnhancedICA", "Ica": "ICA", "PcaRemoval": "PCARemoval", "SampleIca": "SampleICA",
+    "SvdFiltering": "SVDFiltering",
+}  # fmt: skip
+
+_find, __dir__ = import_lazily(__name__, "Attack", Attack="base")
+
+
+def __getattr__(name: str) -> Any:
+    if name in RENAMED:
+        warn_renamed(name, RENAMED[name])
+    return _find(RENAMED.get(name, name))

@@ -1,4 +1,4 @@
-"""The command `privnb`: a module for each subcommand, with its arguments and what it does."""
+"""The command `privnb`: one module for each subcommand, with its arguments and its work."""
 
 from privnb.cli.command import main, parser, run_and_trace
 

@@ -1,9 +1,9 @@
-"""`python -m privnb.cli` is the command, too."""
+"""The command, run as `python -m privnb.cli`."""
 
-from privnb.runtime.stopping import interrupts_noted
+from privnb.runtime.stopping import note_interrupts
 
 if __name__ == "__main__":
-    with interrupts_noted():
+    with note_interrupts():
         from privnb import cli
 
         raise SystemExit(cli.run_and_trace())

@@ -1,4 +1,4 @@
-"""What a subcommand answers: values for programs, sentences for people, warnings with codes, and the exit status."""
+"""The answer of a subcommand: values for programs, sentences for people, warnings with codes, and the exit status."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from privnb.runtime.errors import ConditionError, PrivnbError
 from privnb.runtime.notices import Notice
 
 VERSIONED = ("duckdb", "numpy", "opendp", "pandas", "pyarrow", "scikit-learn")  # libraries on which results depend
-INTERRUPTED, FAULT = "interrupted", "fault"  # the codes of what is no error of a class
+INTERRUPTED, FAULT = "interrupted", "fault"  # the codes of errors without a class
 
 
 class Error(NamedTuple):
-    """Why a command did not do what it was asked to do.
+    """The reason why a command did not complete its task.
 
     Attributes
     ----------
@@ -44,18 +44,18 @@ class Error(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a subcommand answers.
+    """The answer of a subcommand.
 
     Attributes
     ----------
     values : dict
-        For programs, as `answer.schema.json` describes them for each command.
+        Values for programs, as `answer.schema.json` describes them for each command.
     sentences : sequence of str
-        For people, on standard output. A Notice among them is a warning, which `--quiet` leaves out.
+        Sentences for people, on standard output. A Notice among the sentences is a warning, which `--quiet` leaves out.
     notes : sequence of str
-        For people, on standard error: how the work went.
+        Sentences for people on the course of the work, on standard error.
     error : Error, optional
-        What went wrong although there is an answer, such as a condition that is not met.
+        The reason for a status other than 0, such as a condition that is not met, if there is an answer nevertheless.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -74,26 +74,26 @@ class Answer:
         return [each for each in (*self.sentences, *self.notes) if isinstance(each, Notice)]
 
 
-def unmet(sentence: str) -> Error | None:
-    """Return a condition that is not met as an error; None for an empty sentence."""
+def unmet_condition(sentence: str) -> Error | None:
+    """Return the error of a condition that is not met; None for an empty sentence."""
     return Error.of(ConditionError(sentence)) if sentence else None
 
 
-def document(
+def to_json(
     command: str | None,
     values: Mapping[str, Any] | None,
     warnings: Iterable[Notice],
     error: Error | None,
     seconds: float,
 ) -> str:
-    """Return the one JSON document of a command that was given `--json`.
+    """Return the JSON document that a command prints with `--json`.
 
     Parameters
     ----------
     command : str, optional
-        The subcommand; None if it was not recognized.
+        The subcommand; None if the subcommand was not recognized.
     values : dict, optional
-        None if the command did not come to an answer.
+        The values of the answer; None if there is no answer.
     warnings : iterable of Notice
     error : Error, optional
     seconds : float
@@ -113,8 +113,8 @@ def document(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: no NaN and no infinity, which are null."""
-    if hasattr(value, "item") and not hasattr(value, "__len__"):  # a number of NumPy
+    """Return a value as JSON writes it; NaN and infinity become null."""
+    if hasattr(value, "item") and not hasattr(value, "__len__"):  # a NumPy number
         value = value.item()
     match value:
         case Enum():

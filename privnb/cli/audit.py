@@ -2,26 +2,26 @@
 
 from argparse import Namespace
 
-from privnb.cli.answer import Answer, unmet
+from privnb.cli.answer import Answer, unmet_condition
 from privnb.cli.arguments import Parser
 from privnb.runtime.notices import Notice
 
 TOTALS = """\
-FILE has the columns total (a name), covers (its records or groups, separated by ;) and value. An optional column kind
-is sum, max or min:
+FILE has the columns total (a name), covers (its records or groups, separated by ;) and value.
+The optional column kind states whether the total is a sum, a max or a min. For example:
   total,covers,value
   all wards,north;south;east,61.5
   north and south,north;south,40
 These totals disclose east = 21.5.
 """
-BOUNDS = "An adversary who knows some of the values, or bounds on them, may learn more than this."
+BOUNDS = "An adversary who already knows some of the values, or bounds on some values, may learn more."
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.description = (
-        "Report which single values follow exactly from published totals, with the totals that prove it. Status 1 if "
-        "there are any."
+        "Report which single values follow exactly from published totals, and list the totals that prove each value. "
+        "The exit status is 1 if at least one value follows."
     )
     command.value("file", "FILE", "a table with one row per published total")
     command.examples("audit totals.csv", "audit totals.csv --json")
@@ -30,13 +30,13 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Report which single values follow from published totals, with their proof; status 1 if any does."""
-    from privnb.measures.count_tables.totals import disclosed, read_totals
+    """Report which single values follow from published totals, with proofs; the status is 1 if any do."""
+    from privnb.measures.count_tables.totals import read_totals, solve_totals
     from privnb.microdata.schema import SchemaError
 
     totals = read_totals(args.file)
     try:
-        found = disclosed(totals)
+        found = solve_totals(totals)
     except ValueError as error:
         raise SchemaError(f"{args.file}: {error}") from None
     names = {name for total in totals for name in total.of}
@@ -61,8 +61,8 @@ def run(args: Namespace) -> Answer:
         [
             f"{len(found)} of {len(names)} values follow exactly from {published}:",
             *map(str, found),
-            "Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.",
+            "Publish fewer totals, or totals of sets that overlap differently, and audit them again.",
             more,
         ],
-        unmet(f"{len(found)} of {len(names)} values follow from the totals."),
+        unmet_condition(f"{len(found)} of {len(names)} values follow from the totals."),
     )

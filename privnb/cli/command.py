@@ -1,4 +1,4 @@
-"""One run of the command: its arguments are read, a subcommand runs, and its answer is printed, here alone."""
+"""One run of the command, which parses the arguments, runs a subcommand, and prints its answer."""
 
 from __future__ import annotations
 
@@ -19,54 +19,59 @@ from typing import Any
 from privnb.cli import answer, old_forms
 from privnb.cli.answer import Answer, Error
 from privnb.cli.arguments import Parser, add_common
-from privnb.cli.colours import say
+from privnb.cli.colors import print_line
 from privnb.runtime import progress
 from privnb.runtime.entry_points import EntryPointWarning
 from privnb.runtime.errors import InputError, PrivnbError, ResourceError
-from privnb.runtime.names import Shown
+from privnb.runtime.names import EscapingStream
 from privnb.runtime.notices import Notice
-from privnb.runtime.processes import fit_to_limit, memory_limit, wants_memory
-from privnb.runtime.stopping import stoppable
+from privnb.runtime.processes import describe_memory_limit, fit_to_limit, is_out_of_memory
+from privnb.runtime.stopping import stop_on_signals
 
-# The subcommands in the order in which people use them: modules of this room.
+# The subcommands in the order in which people use them: modules of this subpackage.
 COMMANDS = (
-    "describe", "check", "explore", "decide", "sanitize", "run", "report", "lab", "list", "audit", "completion",
+    "describe", "check", "explore", "decide", "sanitize", "assess", "run", "report", "lab", "list", "audit",
+    "completion",
 )  # fmt: skip
-SILENT = ("explore", "lab", "completion")  # have no answer for programs
-NOT_THERE = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)  # what a path can have wrong
-FAULT = 70  # the exit status of a fault of the package
+SILENT = ("explore", "lab", "completion")  # these subcommands have no answer for programs
+WRONG_PATH = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
+FAULT = 70  # the exit status of a fault in the package
 
 HELP = """
 examples:
-  privnb describe people.csv                        draft what the columns of a table are
-  privnb check people                               how many people are indistinguishable
-  privnb explore people                             one setting, live, in a browser
+  privnb describe people.csv                        draft the description of a table
+  privnb check people                               count how many people are indistinguishable
+  privnb explore people                             try settings live in a browser
   privnb decide people --policy ontario-2025        choose a release by a policy
   privnb sanitize people --model "k=10" --out release.csv
-  privnb report people                              the whole loop as pages
+                                                    write a release that satisfies a privacy model
+  privnb assess theirs.csv --dataset people         assess a release that another tool made
+  privnb report people                              make a report on risks and utility
 
-exit status: 0 done, 1 a condition is not met, 2 usage, 3 refused for privacy, 4 input, 5 environment, 130 interrupted
+exit status: 0 done, 1 a condition is not met, 2 wrong arguments, 3 refused for privacy, 4 unusable input,
+             5 the machine lacks memory, disk space or a program, 130 interrupted
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; return the exit status.
 
-    It is 0 if all is done, 1 if a condition is not met, 2 for a wrong argument, 3 for a release that is refused for
-    privacy, 4 for an input that cannot be used, 5 if the machine lacks something (see `errors`), 70 for a fault of the
-    package, 130 if the command was stopped by hand, 143 by SIGTERM, and 129 by SIGHUP (a closed terminal).
+    The status is 0 if everything was done, 1 if a condition is not met, 2 for a wrong argument, 3 for a release that is
+    refused for privacy, 4 for an input that cannot be used, 5 if the machine lacks memory, disk space or a program, 70
+    for a fault in the package, 130 if the user stopped the command, 143 for SIGTERM, and 129 for SIGHUP (a closed
+    terminal).
     """
     words = [*(sys.argv[1:] if arguments is None else arguments)]
-    with contextlib.redirect_stdout(Shown(sys.stdout)), contextlib.redirect_stderr(Shown(sys.stderr)):
+    with contextlib.redirect_stdout(EscapingStream(sys.stdout)), contextlib.redirect_stderr(EscapingStream(sys.stderr)):
         return _Run(words).status()
 
 
 class _Run:
-    """One run of the command, and what is printed of it."""
+    """One run of the command, and its printed answer."""
 
     def __init__(self, words: list[str]) -> None:
         self.began = time.monotonic()
-        self.words, old = old_forms.rewritten(words)
+        self.words, old = old_forms.rewrite(words)
         own = self.words[: self.words.index("--")] if "--" in self.words else self.words
         self.command = own[0] if own and own[0] in COMMANDS else None
         self.is_json = "--json" in own
@@ -74,15 +79,15 @@ class _Run:
         self.notices = [Notice(old, "old-form")] if old else []
 
     def status(self) -> int:
-        """Run the subcommand and print what came of it; return the exit status."""
+        """Run the subcommand and print its answer; return the exit status."""
         try:
-            with stoppable():
+            with stop_on_signals():
                 return self._run()
         except Exception as error:
             return self._refused(error)
         except KeyboardInterrupt as stop:
             status = 128 + (stop.args[0] if stop.args else signal.SIGINT)
-            with contextlib.suppress(OSError):  # a terminal that is gone
+            with contextlib.suppress(OSError):  # the terminal no longer exists
                 self._say(Error(int(status), answer.INTERRUPTED, "stopped."))
             return int(status)
 
@@ -109,9 +114,9 @@ class _Run:
 
     @contextlib.contextmanager
     def _stated(self, args: Namespace) -> Iterator[None]:
-        """Show of the work inside what the options ask for; nothing of it is printed where the answer is."""
+        """Show the progress and the warnings that the options request, separately from the answer."""
         with contextlib.ExitStack() as stack:
-            stack.enter_context(progress.shown(quiet=args.quiet, verbose=args.verbose))
+            stack.enter_context(progress.set_verbosity(quiet=args.quiet, verbose=args.verbose))
             if self.is_json:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             stack.enter_context(warnings.catch_warnings())
@@ -144,14 +149,14 @@ class _Run:
             self._complain(found.error)
 
     def _refused(self, error: Exception) -> int:
-        """Say in one sentence what was refused, and return the exit status. Raise a fault of the package again."""
-        if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
+        """Print the reason for a refusal and return the exit status. Raise a fault in the package again."""
+        if isinstance(error, BrokenPipeError):  # the reader, such as `| head`, has stopped reading
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 128 + signal.SIGPIPE
-        known = known_error(error)
+        known = describe_error(error)
         if known is None:
             if self.is_json:
-                said = "this is a fault of privnb. The standard error output says where; please report it."
+                said = "this is a fault in privnb. Please report it with the traceback on standard error."
                 self._document(None, self.notices, Error(FAULT, answer.FAULT, said))
             raise error
         self._say(known)
@@ -164,18 +169,18 @@ class _Run:
             self._complain(error)
 
     def _document(self, values: Any, notices: Sequence[Notice], error: Error | None) -> None:
-        print(answer.document(self.command, values, notices, error, time.monotonic() - self.began), flush=True)
+        print(answer.to_json(self.command, values, notices, error, time.monotonic() - self.began), flush=True)
 
     def _complain(self, error: Error) -> None:
-        say("privnb:", "red", error.message, sys.stderr)
+        print_line("privnb:", "red", error.message, sys.stderr)
 
     def _warn(self, notices: Sequence[Notice]) -> None:
         for each in notices:
-            say("privnb:", "yellow", each, sys.stderr)
+            print_line("privnb:", "yellow", each, sys.stderr)
 
 
 def run_and_trace() -> int:
-    """Run the command as a process does: a fault of the package prints its traceback and has a status of its own."""
+    """Run the command as a process, in which a fault in the package prints a traceback and has its own exit status."""
     try:
         return main()
     except Exception:
@@ -183,31 +188,32 @@ def run_and_trace() -> int:
         return FAULT
 
 
-def known_error(error: Exception) -> Error | None:
-    """Return what an exception says to people, or None for a fault of the package."""
+def describe_error(error: Exception) -> Error | None:
+    """Return the error that describes an exception for people, or None for a fault in the package."""
     if isinstance(error, PrivnbError):
         return Error.of(error)
     status = ResourceError.status
-    if wants_memory(error):
+    if is_out_of_memory(error):
         said = (
-            f"there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the command "
+            f"there is not enough memory{describe_memory_limit()}. Allow this process more, lower --memory where the "
+            "command "
             "has it, or give fewer records or columns."
         )
         return Error(status, "memory-error", said)
     if isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
         said = (
-            f"this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer come "
-            "with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files]."
+            f"this needs the module {error.name}, which is not installed. Install privnb[notebook] for notebooks, "
+            "reports and the explorer, or privnb[files] for tables of Excel, SPSS, Stata and SAS."
         )
         return Error(status, "module-error", said)
     if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
-        kind = InputError if error.errno in NOT_THERE else ResourceError
+        kind = InputError if error.errno in WRONG_PATH else ResourceError
         return Error(kind.status, kind.code, f"{error.filename}: {error.strerror}.")
     return None
 
 
 def _call(words: Sequence[str], args: Namespace) -> str:
-    """Return the command as a provenance repeats it: of a path the name alone, for folders may name somebody."""
+    """Return the command line for a provenance. Paths are shortened to names, because folders may name a person."""
     paths = {getattr(args, name, None) for name in ("table", "out", "description", "policy", "store")}
 
     def named(word: str) -> str:
@@ -220,7 +226,7 @@ def _call(words: Sequence[str], args: Namespace) -> str:
 
 
 def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments of the command, and those behind `--` that it passes on to the server that it starts."""
+    """Return the arguments of the command, and the arguments after `--`, which are passed to a server."""
     if "--" not in words or words[0] not in ("explore", "describe", "lab"):
         return [*words], []
     place = words.index("--")
@@ -228,15 +234,15 @@ def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def parser() -> Parser:
-    """Return what reads the arguments of the command."""
+    """Return the parser of the command."""
     found = Parser(prog="privnb", description="Privacy and utility of sanitized microdata.")
     found.more = lambda: HELP
-    found.flag("--version", text="show which version this is")
+    found.flag("--version", text="show the version")
     commands = found.add_subparsers(metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = import_module(f"privnb.cli.{name}")
         first = (module.__doc__ or "").partition("\n")[0].rstrip(".")
-        own_help = name == "report"  # which also shows what a notebook takes
+        own_help = name == "report"  # the help of `report` also shows the parameters of a notebook
         command = commands.add_parser(
             name, help=first[0].lower() + first[1:], description=f"{first}.", add_help=not own_help
         )

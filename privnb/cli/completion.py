@@ -1,4 +1,4 @@
-"""Print the script that completes the command in a shell: bash, zsh or fish."""
+"""Print a script that completes privnb commands in a shell: bash, zsh or fish."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import cache
 from privnb.cli.answer import Answer
 from privnb.cli.arguments import Parser
 
-# What is completed is written into the script, so that a key press starts no Python; the shell itself looks for the
-# described datasets of the current folder.
+# The script lists all completions, so that a key press does not start Python. The shell looks for the described
+# datasets of the current folder.
 BASH = """\
 _privnb_datasets() {{
   local place
@@ -49,12 +49,12 @@ function __privnb_datasets
   end
 end
 """
-INSTALLED = {  # in each shell: once, and again after an update
+INSTALLED = {  # the steps for each shell, which are needed once and again after an update
     "bash": "privnb completion bash > ~/.privnb.bash, and `source ~/.privnb.bash` in ~/.bashrc",
     "zsh": "privnb completion zsh > ~/.privnb.zsh, and `source ~/.privnb.zsh` in ~/.zshrc after compinit",
     "fish": "privnb completion fish > ~/.config/fish/completions/privnb.fish",
 }
-LISTED = {  # by metavar, the kind of `privnb list` that an argument takes
+LISTED = {  # for each metavar, the kind of `privnb list` whose names an argument takes
     "TABLE": "datasets", "DATASET": "datasets", "POLICY": "policies", "SANITIZER": "sanitizers",
     "NOTEBOOK": "notebooks",
 }  # fmt: skip
@@ -68,7 +68,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Print the script of a shell."""
+    """Print the script for a shell."""
     from privnb.cli.command import parser
 
     (commands,) = (each for each in parser()._actions if isinstance(each, argparse._SubParsersAction))
@@ -77,7 +77,7 @@ def run(args: Namespace) -> Answer:
 
 
 def _bash(commands: argparse._SubParsersAction[Parser]) -> str:
-    values, words = dict[str, list[str]](), dict[str, list[str]]()  # by what is completed: after which words
+    values, words = dict[str, list[str]](), dict[str, list[str]]()  # for each completion, the words before it
     for name, command in commands.choices.items():
         words.setdefault(f"words={shlex.quote(' '.join(_options(command)))}", []).append(f'"{name} -"*')
         for action in command._actions:
@@ -93,12 +93,12 @@ def _bash(commands: argparse._SubParsersAction[Parser]) -> str:
 
 
 def _options_first(words: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """Return the cases of bash in their order: that of an option first, which also begins as an argument does."""
+    """Return the cases of bash in order; options come first, because an argument could begin in the same way."""
     return sorted(words.items(), key=lambda each: not each[1][0].endswith('-"*'))
 
 
 def _set(action: argparse.Action) -> str:
-    """Return what bash completes of an argument."""
+    """Return the bash code that completes an argument."""
     words = '"$(_privnb_datasets)"' if _kind(action) == "datasets" else shlex.quote(" ".join(_values(action)))
     return f"words={words} files={'1' * _takes_files(action)}"
 
@@ -114,7 +114,7 @@ def _fish(commands: argparse._SubParsersAction[Parser]) -> str:
             is_dynamic = _kind(action) == "datasets"
             words = "(__privnb_datasets)" if is_dynamic else " ".join(_values(action))
             given = f" -a {shlex.quote(words)}" * bool(words)
-            # Of an argument: -f forbids files; of an option: -r asks for a value, -x for one that is no file.
+            # For an argument, -f forbids files. For an option, -r requires a value and -x a value that is not a file.
             kind = "" if _takes_files(action) else " -f"
             if action.option_strings:
                 kind = "" if action.nargs == 0 else " -r" if _takes_files(action) else " -x"
@@ -131,7 +131,7 @@ def _options(command: Parser) -> Iterator[str]:
 
 
 def _kind(action: argparse.Action) -> str:
-    """Return the kind of `privnb list` whose names an argument takes; empty for others."""
+    """Return the kind of `privnb list` whose names an argument takes; empty for other arguments."""
     return LISTED.get(str(action.metavar), "")
 
 
@@ -140,13 +140,13 @@ def _takes_files(action: argparse.Action) -> bool:
 
 
 def _values(action: argparse.Action) -> Iterable[str]:
-    """Return the words that an argument may be."""
+    """Return the words that an argument may take."""
     return _named(_kind(action)) if _kind(action) else [str(each) for each in action.choices or ()]
 
 
 @cache
 def _named(kind: str) -> list[str]:
-    """Return the names that `privnb list` has of a kind."""
+    """Return the names that `privnb list` shows for a kind."""
     from privnb.cli.list import KINDS
 
     return [name for name, _ in KINDS[kind]()]
@@ -154,7 +154,7 @@ def _named(kind: str) -> list[str]:
 
 @cache
 def _shipped() -> list[str]:
-    """Return the datasets that the package brings."""
-    from privnb.datasets.dataset import PROJECT, known_datasets
+    """Return the datasets that come with the package."""
+    from privnb.datasets.dataset import PROJECT, list_datasets
 
-    return [path.stem for path in known_datasets() if path.is_relative_to(PROJECT)]
+    return [path.stem for path in list_datasets() if path.is_relative_to(PROJECT)]

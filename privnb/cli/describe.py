@@ -9,41 +9,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import serving
-from privnb.cli.answer import Answer, unmet
+from privnb.cli.answer import Answer, unmet_condition
 from privnb.cli.arguments import (
     Parser,
     add_encoding,
     add_roles,
     add_server,
     add_table,
-    asked_roles,
     has_roles,
+    parse_role_options,
 )
-from privnb.cli.tables import described, is_file
+from privnb.cli.tables import is_file, resolve_description
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
-    from privnb.datasets.own_table import OwnTable
+    from privnb.datasets.description_editor import DescriptionEditor
 
-WORDS = ("roles", "days", "confirm", "missing", "encoding", "again")  # what the form asks for by itself
+FORM_OPTIONS = ("roles", "days", "confirm", "missing", "encoding", "again")  # the options that the form replaces
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     add_table(command)
-    command.flag("--form", text="choose the roles by menu, on a page of this machine")
-    command.value("--name", "NAME", "the name of a new description, its folder under data/ (the name of the file)")
+    command.flag("--form", text="choose the roles from menus, on a page that this machine serves")
+    command.value(
+        "--name", "NAME", "the name of a new description and its folder under data/ (default: the name of the file)"
+    )
     add_roles(command, may_be_none=True)
     command.value(
         "--roles", "'A: ROLE, q*: ROLE'",
-        "the roles of columns, and of all columns whose names begin with q: identifier, person, weight (the number of "
-        "people that a row represents), quasi-identifier, sensitive, neutral or unused",
+        "the roles of columns; q* stands for all columns whose names begin with q. The roles are identifier, person, "
+        "weight (the number of people that a row represents), quasi-identifier, sensitive, neutral and unused",
     )  # fmt: skip
-    command.value("--days", "'A: dd/mm/yyyy'", "how dates are written, if the file does not show it")
-    command.value("--missing", "'A: 97|98, B: -'", "texts that mark missing values, in addition to empty cells and NA")
+    command.value("--days", "'A: dd/mm/yyyy'", "the format of the dates of a column, if the values leave it open")
+    command.value("--missing", "'A: 97|98, B: -'", "texts that mark a missing value, in addition to empty cells and NA")
     add_encoding(command)
-    command.flag("--again", text="draft a corrected file again, with the roles of its description")
-    command.flag("--confirm", text="confirm the draft; without a person column each row is one person")
+    command.flag("--again", text="draft the description of a corrected file again, with the same roles")
+    command.flag("--confirm", text="confirm the draft; without a person column, each row counts as one person")
     add_server(command)
     command.examples(
         "describe people.csv --sensitive illness --person patient_id --confirm",
@@ -52,50 +54,54 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Draft the description of a file that has none, change the roles of a described table, and show its columns."""
+    """Draft the description of a new file, or change the roles of a described table; show the columns."""
     if args.form:
         return _form(args)
-    from privnb.datasets.own_table import OwnTable
+    from privnb.datasets.description_editor import DescriptionEditor
 
     if not is_file(args.table):
         _refuse_of_a_file(args)
         changes = has_roles(args) or args.roles or args.days or args.confirm
-        table = OwnTable.open(described(args.table), may_have_studies=not changes)
-        return _shown(args, *changed(table, args))
+        table = DescriptionEditor.open(resolve_description(args.table), may_have_studies=not changes)
+        return _shown(args, *apply_changes(table, args))
     return _of_file(args)
 
 
 def _of_file(args: Namespace) -> Answer:
-    """Return the answer of a file: its description is drafted, unless it is there already."""
-    from privnb.datasets.draft import drafted, named
-    from privnb.datasets.own_table import OwnTable, described as described_or_drafted, redescribed
-    from privnb.datasets.roles import parsed_missing
+    """Return the answer for a file, whose description is drafted unless it exists."""
+    from privnb.datasets.description_editor import (
+        DescriptionEditor,
+        describe_again,
+        find_or_draft as described_or_drafted,
+    )
+    from privnb.datasets.draft import dataset_name, draft_table
+    from privnb.datasets.roles import parse_missing
 
-    missing = parsed_missing(args.missing or "")
-    place = Path("data", args.name or named(Path(args.table)))
+    missing = parse_missing(args.missing or "")
+    place = Path("data", args.name or dataset_name(Path(args.table)))
     if args.again:
-        table, news = redescribed(args.table, args.name, missing=missing, encoding=args.encoding)
-        return _shown(args, *changed(table, args), news)
+        table, news = describe_again(args.table, args.name, missing=missing, encoding=args.encoding)
+        return _shown(args, *apply_changes(table, args), news)
     if (place / f"{place.name}.toml").is_file() and not (missing or args.encoding):
-        path = described_or_drafted(args.table, args.name or "")  # which refuses the description of another file
-        return _shown(args, *changed(OwnTable.open(str(path)), args))
-    path, cells = drafted(args.table, args.name, missing=missing, encoding=args.encoding)
+        path = described_or_drafted(args.table, args.name or "")  # this refuses the description of another file
+        return _shown(args, *apply_changes(DescriptionEditor.open(str(path)), args))
+    path, cells = draft_table(args.table, args.name, missing=missing, encoding=args.encoding)
     try:
-        table, said = changed(OwnTable.open(str(path), cells), args)
+        table, said = apply_changes(DescriptionEditor.open(str(path), cells), args)
     except ValueError:
-        shutil.rmtree(path.parent)  # so that the same command can be corrected
+        shutil.rmtree(path.parent)  # removed, so that the same command can be run again
         raise
     copied = (
-        f"{path.parent} also holds a copy of {args.table}, which later changes of that file do not reach. Git ignores "
-        "that folder, because it holds people's data."
+        f"{path.parent} also holds a copy of {args.table}; later changes to that file do not reach the copy. Git "
+        "ignores that folder, because it holds people's data."
     )
     return _shown(args, table, said, [copied], path)
 
 
 def _shown(
-    args: Namespace, table: OwnTable, said: list[str], news: list[str] | None = None, path: Path | None = None
+    args: Namespace, table: DescriptionEditor, said: list[str], news: list[str] | None = None, path: Path | None = None
 ) -> Answer:
-    """Return the columns of a table, and what is to do next; status 1 if it cannot be confirmed as asked."""
+    """Return the columns of a table and the next step; the status is 1 if --confirm is given and facts are missing."""
     from privnb.datasets import description
 
     columns = table.seen(table.roles)
@@ -106,15 +112,20 @@ def _shown(
         lines.append(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     lines += [*said, *(news or ())]
     if table.studies:
-        lines.append(f"It has studies, whose roles go before these: {', '.join(table.studies)}.")
+        lines.append(
+            f"The roles of a study take precedence over the roles above. The studies are: {', '.join(table.studies)}."
+        )
     name = args.name or table.path.stem if is_file(args.table) else args.table
     if table.is_draft:
         lines.append(
-            f"This is a draft. Say what its columns are by menu (`privnb describe {name} --form`), in words "
-            f"(`privnb describe --help`), or in an editor as its first lines say. Then run `privnb report {name}`."
+            f"This is a draft. State the roles of its columns from menus (`privnb describe {name} --form`), by options "
+            f"(`privnb describe --help`), or in an editor, as its first lines explain. Confirm them with "
+            f"`privnb describe {name} --confirm`, then run `privnb report {name}`."
         )
     elif args.confirm:
-        lines.append(f"The roles in {table.path.name} are confirmed. {description.unconfirmed(table.text)}".strip())
+        lines.append(
+            f"The roles in {table.path.name} are confirmed. {description.describe_unconfirmed(table.text)}".strip()
+        )
     if not table.is_draft:
         lines.append(f"Next: `privnb report {name}`.")
     values: dict[str, Any] = {
@@ -136,37 +147,39 @@ def _shown(
         ],
         "lacks": table.roles.lacks,
     }
-    lacks = f"{table.path.name} is not confirmed; what it lacks is listed above." if args.confirm else ""
-    return Answer(values, lines, unmet(lacks if table.is_draft else ""))
+    lacks = f"{table.path.name} is not confirmed; the missing facts are listed above." if args.confirm else ""
+    return Answer(values, lines, unmet_condition(lacks if table.is_draft else ""))
 
 
-def changed(table: OwnTable, args: Namespace) -> tuple[OwnTable, list[str]]:
-    """Return the table with the roles that are given, which are written, and what stands out and is missing."""
-    from privnb.datasets.roles import parsed, parsed_days
+def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[DescriptionEditor, list[str]]:
+    """Write the roles that the options state; return the table and sentences about odd values and missing facts."""
+    from privnb.datasets.roles import parse_days, parse_roles
     from privnb.microdata.schema import Role
     from privnb.runtime.errors import UsageError
-    from privnb.runtime.names import renaming
-    from privnb.runtime.sentences import listed
+    from privnb.runtime.names import describe_renaming
+    from privnb.runtime.sentences import join_names
 
     roles = table.roles
-    asked = asked_roles(args, roles.chosen, table.renamed)
+    asked = parse_role_options(args, roles.chosen, table.renamed)
     if args.sensitive is not None:
         first, *more = [name for name, role in asked.items() if role is Role.SENSITIVE] or [""]
         roles = roles.sensitive(first).having(dict.fromkeys(more, Role.SENSITIVE))
     if args.person is not None:
         roles = roles.person(next(name for name, role in asked.items() if role is Role.PERSON))
-    own = parsed(args.roles or "", roles.chosen, table.renamed)
+    own = parse_roles(args.roles or "", roles.chosen, table.renamed)
     if twice := [name for name, role in asked.items() if own.get(name, role) is not role]:
-        raise UsageError(f"{listed(twice)}: --roles gives another role than another option does. Say one of the two.")
+        raise UsageError(
+            f"--roles and another option give different roles to {join_names(twice)}. Give each column one role."
+        )
     roles = roles.having(asked | own)
-    roles = replace(roles, days={**roles.days, **parsed_days(args.days or "", roles.chosen, table.renamed)})
+    roles = replace(roles, days={**roles.days, **parse_days(args.days or "", roles.chosen, table.renamed)})
     if args.confirm and not roles.names(Role.PERSON):
         roles = roles.person("")
     lacks = roles.lacks
     if roles != table.roles or (args.confirm and table.is_draft):
         table, lacks = table.save(roles, confirm=args.confirm)
     notices = [
-        *(Notice(each, "column-renamed") for each in renaming(table.renamed)),
+        *(Notice(each, "column-renamed") for each in describe_renaming(table.renamed)),
         *(Notice(f"{each.name}: {alert}.", "alert") for each in table.seen(roles) for alert in each.alerts),
         *([Notice(table.copies, "records-repeated")] if table.copies else []),
     ]
@@ -174,31 +187,33 @@ def changed(table: OwnTable, args: Namespace) -> tuple[OwnTable, list[str]]:
 
 
 def _form(args: Namespace) -> Answer:
-    """Show the columns of a table as a page; refused here if it cannot be opened there."""
+    """Show the columns of a table on a page. Raise an error beforehand if the page could not open the table."""
     serving.begin()
-    hub = serving.settings(args)
-    from privnb.datasets.own_table import OwnTable, described as described_or_drafted
-    from privnb.reporting.notebooks import ReportError, own_notebooks
+    hub = serving.list_options(args)
+    from privnb.datasets.description_editor import DescriptionEditor, find_or_draft as described_or_drafted
+    from privnb.reporting.notebooks import ReportError, find_notebooks
 
-    if has_roles(args) or any(getattr(args, word) for word in WORDS):
-        raise ReportError("--form asks for the roles of columns. Leave out all options that state them.")
-    path = own_notebooks() / "your_table.ipynb"
+    if has_roles(args) or any(getattr(args, word) for word in FORM_OPTIONS):
+        raise ReportError("--form lets you choose the roles on a page. Leave out all options that state roles.")
+    path = find_notebooks() / "your_table.ipynb"
     if not path.is_file():
-        raise ReportError(f"{path.parent} lacks {path.name}. Copy it there, or work in another folder.")
+        raise ReportError(f"{path.parent} lacks {path.name}. Copy the notebook there, or work in another folder.")
     if not is_file(args.table):
         _refuse_of_a_file(args)
-    path_of = described_or_drafted(args.table, args.name or "") if is_file(args.table) else described(args.table)
-    table = OwnTable.open(path_of)
-    serving.serve(serving.Page(path, {"FILE": "", "NAME": str(table.path)}), args.rest, **hub)
+    path_of = (
+        described_or_drafted(args.table, args.name or "") if is_file(args.table) else resolve_description(args.table)
+    )
+    table = DescriptionEditor.open(path_of)
+    opened = "The form is open at {url}\nPress Save there, and then Ctrl-C here."
+    serving.serve(serving.Page(path, {"FILE": "", "NAME": str(table.path)}, opened), args.rest, **hub)
     return Answer()
 
 
 def _refuse_of_a_file(args: Namespace) -> None:
-    """Raise UsageError for what is asked of a table that is described already, and needs its file."""
+    """Raise UsageError for an option that needs the file of a described table, and MissingFileError without a table."""
     from privnb.runtime.errors import UsageError
 
     for word in ("name", "missing", "encoding", "again"):
         if getattr(args, word):
-            raise UsageError(
-                f"--{word} is for a file that is described again; got the description {args.table}. Name the file."
-            )
+            resolve_description(args.table)  # this states that there is neither a file nor a dataset of that name
+            raise UsageError(f"--{word} needs the file of the table; got the description {args.table}. Name the file.")

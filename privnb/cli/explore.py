@@ -1,4 +1,4 @@
-"""Show one setting of a table live, as a page without code."""
+"""Try settings on a table interactively, on a page that shows no code."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Show the explorer: on this machine only, its token on, nothing asked of the network."""
-    from privnb.explorer.app import check_setting
-    from privnb.reporting.notebooks import choose, own_notebooks
+    """Serve the explorer on this machine only, protected by a token and without network access."""
+    from privnb.explorer.app import check_explorer_parameters
+    from privnb.reporting.notebooks import choose_notebooks, find_notebooks
 
     serving.begin()
-    hub = serving.settings(args)
-    folder = own_notebooks()
-    with tables.for_notebooks(args, folder) as dataset:
+    hub = serving.list_options(args)
+    folder = find_notebooks()
+    with tables.name_for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
-        (notebook,) = choose(folder, ["09_explore"], parameters)
-        check_setting(notebook)
-        serving.serve(serving.Page(notebook.path, notebook.asked), args.rest, **hub)
+        (notebook,) = choose_notebooks(folder, ["09_explore"], parameters)
+        check_explorer_parameters(notebook)
+        opened = "The explorer is open at {url}\nCtrl-C ends it."
+        serving.serve(serving.Page(notebook.path, notebook.asked, opened), args.rest, **hub)
     return Answer()

@@ -8,7 +8,7 @@ from pathlib import Path
 from privnb.cli.answer import Answer
 from privnb.cli.arguments import Parser
 
-# Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
+# Import `privnb.reporting` first, so that JupyterLab does not load its slowest library.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
 
 
@@ -19,14 +19,14 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Open JupyterLab: on this machine only, its token on, nothing asked of the network."""
-    from privnb.reporting.notebooks import copied_notebooks
+    """Open JupyterLab on this machine only, protected by a token and without network access."""
+    from privnb.reporting.notebooks import find_copies
     from privnb.runtime import progress
 
-    folder, said = copied_notebooks()
+    folder, said = find_copies()
     for sentence in said:
-        progress.say(f"privnb: {sentence}")
-    settings = Path(__file__).parents[1] / "reporting" / "templates" / "lab"  # no news, no question about news
+        progress.warn_once(f"privnb: {sentence}")
+    settings = Path(__file__).parents[1] / "reporting" / "templates" / "lab"  # no news, no question about them
     paths = [str(settings), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     os.execv(sys.executable, lab_command(folder) + args.rest)

@@ -15,14 +15,16 @@ Entry = tuple[str, str]  # a name, and a sentence
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.add_argument("kind", choices=[*KINDS], metavar="KIND", help=f"one of {', '.join(KINDS)}")
-    command.value("--notebook", "NOTEBOOK", "with parameters: only those of this notebook, such as 04")
+    command.value(
+        "--notebook", "NOTEBOOK", "list only the parameters of this notebook, such as 04, if KIND is parameters"
+    )
     command.examples("list models", "list parameters --notebook 04")
 
 
 def run(args: Namespace) -> Answer:
-    """List everything of a kind: names, and a sentence each."""
+    """List all names of one kind, with a sentence for each name."""
     if args.notebook and args.kind != "parameters":
-        raise UsageError(f"--notebook is for `privnb list parameters`; got {args.kind}. Leave it out.")
+        raise UsageError(f"--notebook is for `privnb list parameters`; got {args.kind}. Leave out --notebook.")
     if args.kind == "parameters":
         return _parameters(args.notebook)
     entries = [*KINDS[args.kind]()]
@@ -35,12 +37,12 @@ def run(args: Namespace) -> Answer:
 
 def _datasets() -> Iterator[Entry]:
     from privnb.datasets import description
-    from privnb.datasets.dataset import known_datasets
+    from privnb.datasets.dataset import list_datasets
     from privnb.microdata.schema import SchemaError
 
-    for path in known_datasets():
+    for path in list_datasets():
         try:
-            stated = description.read(path)
+            stated = description.read_description(path)
             draft = " This is a draft." if stated.get("draft") else ""
             yield path.stem, f"{str(stated['dataset'].get('title', '')).rstrip('.')}.{draft}"
         except SchemaError as error:
@@ -48,55 +50,55 @@ def _datasets() -> Iterator[Entry]:
 
 
 def _sanitizers() -> Iterator[Entry]:
-    from privnb.runtime.family import sentence
+    from privnb.runtime.registry import first_sentence
     from privnb.sanitizers.catalogue import kinds
 
-    return ((name, sentence(kind)) for name, kind in kinds().items())
+    return ((name, first_sentence(kind)) for name, kind in kinds().items())
 
 
 def _models() -> Iterator[Entry]:
-    from privnb.publishing.in_words import forms
+    from privnb.publishing.model_spec import list_forms
 
-    yield from forms()
-    yield "l=L:SENSITIVE", "The same as distinct-l."
+    yield from list_forms()
+    yield "l=L:SENSITIVE", "Means the same as distinct-l."
 
 
 def _attacks() -> Iterator[Entry]:
     from privnb.attacks.base import Attack
-    from privnb.runtime.family import members, sentence
+    from privnb.runtime.registry import find_classes, first_sentence
 
-    return ((kind.__name__, sentence(kind)) for kind in members(Attack))
+    return ((kind.__name__, first_sentence(kind)) for kind in find_classes(Attack))
 
 
 def _measures() -> Iterator[Entry]:
-    from privnb.measures.base import stated
+    from privnb.measures.base import list_measures
 
-    return ((each.name, each.sentence or f"{each.title[0].upper()}{each.title[1:]}.") for each in stated())
+    return ((each.name, each.sentence or f"{each.title[0].upper()}{each.title[1:]}.") for each in list_measures())
 
 
 def _miners() -> Iterator[Entry]:
-    from privnb.miners.reference import NOT_FOR_LABELS, SETS, installed_miners
+    from privnb.miners.reference import NOT_FOR_LABELS, SETS, find_installed_miners
 
     for name in dict.fromkeys(name for names in SETS.values() for name in names):
         of = [each for each, names in SETS.items() if name in names]
-        what = "It guesses numbers alone" if name in NOT_FOR_LABELS else "It guesses labels, or numbers if it can"
+        what = "Predicts numbers only" if name in NOT_FOR_LABELS else "Predicts labels, and numbers if it can"
         yield name, f"{what}; in the set{'s' * (len(of) > 1)} {', '.join(of)}."
-    for name, miner in installed_miners().items():
+    for name, miner in find_installed_miners().items():
         what = " and ".join(["labels"] * (miner.classifier is not None) + ["numbers"] * (miner.regressor is not None))
-        yield name, f"It guesses {what}; of an installed package."
+        yield name, f"Predicts {what}; from an installed package."
 
 
 def _policies() -> Iterator[Entry]:
     from privnb.decision import policies
 
-    for name in policies.ready():
+    for name in policies.list_policy_names():
         yield name, policies.read(name).title.rstrip(".") + "."
 
 
 def _notebooks() -> Iterator[Entry]:
-    from privnb.reporting.notebooks import choose, notebooks_folder
+    from privnb.reporting.notebooks import choose_notebooks, notebooks_folder
 
-    return ((each.name, each.question) for each in choose(notebooks_folder()))
+    return ((each.name, each.question) for each in choose_notebooks(notebooks_folder()))
 
 
 KINDS: dict[str, Callable[[], Iterator[Entry]]] = {
@@ -113,10 +115,10 @@ KINDS: dict[str, Callable[[], Iterator[Entry]]] = {
 
 
 def _parameters(notebook: str | None) -> Answer:
-    """List the parameters of one notebook, or of all of them."""
-    from privnb.reporting.notebooks import choose, notebooks_folder, offered
+    """List the parameters of one notebook or of all notebooks."""
+    from privnb.reporting.notebooks import choose_notebooks, describe_notebooks, notebooks_folder
 
-    chosen = choose(notebooks_folder(), [notebook] if notebook else None)
+    chosen = choose_notebooks(notebooks_folder(), [notebook] if notebook else None)
     entries = [
         {
             "name": name,
@@ -127,9 +129,9 @@ def _parameters(notebook: str | None) -> Answer:
         for each in chosen
         for name in each.values
     ]
-    return Answer({"kind": "parameters", "entries": entries}, [offered(chosen).rstrip("\n")])
+    return Answer({"kind": "parameters", "entries": entries}, [describe_notebooks(chosen).rstrip("\n")])
 
 
-def parameters_text(notebook: str) -> str:
+def format_parameters(notebook: str) -> str:
     """Return the parameters of one notebook for people."""
     return "\n".join([*_parameters(notebook).sentences, ""])

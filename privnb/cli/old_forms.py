@@ -1,6 +1,6 @@
-"""The command line of version 0.1, rewritten into that of today: to be deleted, whole, in the next version.
+"""Rewrite command lines of version 0.1 in their present form. Delete the whole module in the next version.
 
-`command.py` calls `rewritten` and nothing else here.
+`command.py` calls `rewrite` and nothing else in this module.
 """
 
 from __future__ import annotations
@@ -8,21 +8,26 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-RENAMED = {  # by subcommand: its options that are called otherwise
+RENAMED = {  # for each subcommand, the old and the new names of options
     "check": {"--quasi-identifiers": "--quasi", "--dataset": "--description"},
     "sanitize": {"--dataset": "--description"},
     "decide": {"--release": "--out"},
 }
-VALUES = ("-p", "--parameter")  # were followed by a name and a value
+PARAMETERS = {  # the old and the new names of notebook parameters
+    "FEWEST": "MIN_COUNT",
+    "K_FLOOR": "MIN_CLASS_SIZE",
+    "MADE_UP": "SYNTHETIC_RECORDS",
+}
+VALUES = ("-p", "--parameter")  # a name and a value followed these options as two words
 
 
-def rewritten(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """Return the arguments as they are written today, and a sentence that says so; empty where nothing was changed.
+def rewrite(arguments: Sequence[str]) -> tuple[list[str], str]:
+    """Return the arguments in their present form, and a warning; the warning is empty if nothing changed.
 
-    >>> rewritten(["new", "people.csv"])[0], rewritten(["report", "-p", "K", "25", "--dataset", "mine"])[0]
+    >>> rewrite(["new", "people.csv"])[0], rewrite(["report", "-p", "K", "25", "--dataset", "mine"])[0]
     (['describe', 'people.csv'], ['report', 'mine', '-p', 'K=25'])
-    >>> rewritten(["check", "people.csv"])
-    (['check', 'people.csv'], '')
+    >>> rewrite(["report", "-p", "FEWEST", "5"])[0], rewrite(["check", "people.csv"])
+    (['report', '-p', 'MIN_COUNT=5'], (['check', 'people.csv'], ''))
     """
     if not arguments:
         return [], ""
@@ -32,11 +37,14 @@ def rewritten(arguments: Sequence[str]) -> tuple[list[str], str]:
     if new == [command, *words[: len(words) - len(after)]]:
         return [*arguments], ""
     form = f"privnb {shlex.join([*new, *after])}"
-    return [*new, *after], f"this form of the command goes in the next version. Write `{form}`."
+    return [
+        *new,
+        *after,
+    ], f"this form of the command is deprecated and will be removed in the next version. Write `{form}`."
 
 
 def _apart(words: Sequence[str]) -> list[str]:
-    """Return the words, in which an old option and its value are two."""
+    """Return the words with each old option and its value as two words."""
     old = {"--dataset", "--new", "--describe", "--release", "--quasi-identifiers", "--at-least-k"}
     found: list[str] = []
     for word in words:
@@ -71,20 +79,22 @@ def _words(command: str, words: Sequence[str]) -> list[str]:
 
 
 def _parameters(words: Sequence[str]) -> list[str]:
-    """Return the words, in which each parameter and its value are one."""
+    """Return the words with each parameter and its value as one word."""
     found: list[str] = []
     rest = [*words]
     while rest:
         word = rest.pop(0)
-        if word in VALUES and len(rest) > 1 and "=" not in rest[0]:
-            found += ["-p", f"{rest.pop(0)}={rest.pop(0)}"]
-        else:
-            found.append("-p" if word in VALUES else word)
+        if word not in VALUES or not rest:
+            found.append(word)
+            continue
+        name, equals, value = rest.pop(0).partition("=")
+        value = rest.pop(0) if not equals and rest else value
+        found += ["-p", f"{PARAMETERS.get(name, name)}={value}" if equals or value else name]
     return found
 
 
 def _taken(words: Sequence[str], option: str) -> tuple[list[str], str | None]:
-    """Return the words without an option and its value, and the value; None where it is not there or has none."""
+    """Return the words without an option and its value, and the value or None."""
     words = [*words]
     if option not in words or words.index(option) + 1 == len(words):
         return words, None

@@ -1,4 +1,4 @@
-"""A project file, `privnb.toml`: which releases are made of which tables, and how each one is checked."""
+"""The project file `privnb.toml`: the releases to make, their tables, and the checks of the releases."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from privnb.runtime.errors import InputError, MissingFileError, OutputExistsError, UsageError
-from privnb.runtime.names import meant, name_list
-from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.names import join_names, suggest
+from privnb.runtime.temporary import atomic_write
 
 FILE, STATE = "privnb.toml", ".privnb"
 LISTS = ("sensitive", "quasi", "keep", "drop")  # keys whose value is a column or a list of columns
 TEXTS = ("person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", "profile", "store")
 NUMBERS = ("records", "seeds")
 FLAGS = ("spreadsheet_safe", "bounds")
-PUBLISHED = ("sensitive", "keep")  # roles of columns that a release has
+PUBLISHED = ("sensitive", "keep")  # roles of columns that appear in a release
 INPUTS = ("table", "description", "policy")
 KEYS = ("name", "table", "model", "policy", "out", *LISTS, *TEXTS, *NUMBERS, *FLAGS, "check")
 OF_DECIDE = (
@@ -36,7 +36,7 @@ OF_DECIDE = (
     "store",
     *NUMBERS,
     *FLAGS,
-)  # what a policy goes with
+)  # keys of a release by a policy
 OF_SANITIZE = (*LISTS, "person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", *FLAGS)
 
 
@@ -48,7 +48,7 @@ class Step:
     ----------
     name : str
     settings : dict
-        The section of the project file, every key checked.
+        The section of the project file, with all keys checked.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Step:
 
     @property
     def out(self) -> str:
-        """Where the release goes."""
+        """The path of the release."""
         return str(self.settings["out"])
 
     @property
     def call(self) -> str:
-        """The command as the provenance of the release repeats it."""
+        """The command that the provenance of the release names."""
         return f"privnb run {self.name}"
 
     @property
@@ -75,19 +75,19 @@ class Step:
 
     @property
     def check(self) -> list[str]:
-        """The command that checks the written release. Its people were counted when it was made, a moment ago."""
+        """The command that checks the written release, without counts of people, which were made with the release."""
         model = self.settings.get("check")
-        keys = () if self.settings.get("bounds") else PUBLISHED  # of which the file has two columns each
+        keys = () if self.settings.get("bounds") else PUBLISHED  # each such column is two columns in the file
         roles = [word for key in keys if key in self.settings for word in _option(key, self.settings[key])]
         return ["check", "--accept-uncounted", *([f"--model={model}"] if model else []), *roles, "--", self.out]
 
     def needs(self, out: str) -> bool:
-        """Whether the release is made of another one."""
+        """Return whether the release is made from `out`, the output of another release."""
         inputs = [Path(self.settings[key]).resolve() for key in INPUTS if key in self.settings]
         return any(Path(out).resolve() in (each, *each.parents) for each in inputs)
 
     def digest(self) -> str:
-        """Return the SHA-256 of all that the release depends on: the settings, the package, and the input files.
+        """Return the SHA-256 of everything that the release depends on: settings, package version and input files.
 
         Raises MissingFileError for a table or a policy that does not exist.
         """
@@ -96,25 +96,25 @@ class Step:
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def _files(self, key: str) -> list[str]:
-        """Return the files behind a setting: of a described dataset its whole folder."""
-        from privnb.cli.tables import is_file, table_of
+        """Return the files of a setting; for a described dataset, return all files of its folder."""
+        from privnb.cli.tables import find_table, is_file
 
         given = self.settings.get(key)
         if given is None or key == "policy":
             return [given] if given and Path(given).is_file() else []
         found = [given] if is_file(given) else []
-        description = table_of(given).description
+        description = find_table(given).description
         return found + ([str(description.parent)] if description else [])
 
 
 @dataclass(frozen=True)
 class Project:
-    """A project file and what was made of it before.
+    """A project file, and the record of the releases that were made from it.
 
     Attributes
     ----------
     folder : Path
-        Of the project file; what it names is relative to this folder.
+        The folder of the project file; its paths are relative to this folder.
     steps : list of Step
     """
 
@@ -123,7 +123,7 @@ class Project:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str] = FILE) -> Project:
-        """Return the project of a file.
+        """Return the project that a file describes.
 
         Raises
         ------
@@ -131,12 +131,13 @@ class Project:
             If there is no such file.
         InputError
             For a file that is not TOML, an unknown key, a value of the wrong type, a release without a table, a model
-            or an output, and two releases with one output or name.
+            or an output, and two releases with the same output or name.
         """
         path = Path(path)
         if not path.is_file():
             raise MissingFileError(
-                f"there is no {path}. Write one with [[release]], table, model and out; the documentation shows it."
+                f"there is no file {path}. Write a project file with [[release]], table, model and out, as the "
+                "documentation shows."
             )
         try:
             text = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -151,27 +152,29 @@ class Project:
         steps = [_step(path.name, number, section) for number, section in enumerate(text["release"], 1)]
         for what, names in {"out": [os.path.normpath(s.out) for s in steps], "name": [s.name for s in steps]}.items():
             if twice := [name for name, times in Counter(names).items() if times > 1]:
-                raise InputError(f"{path.name}: two releases have {what} = '{twice[0]}'. Give each its own.")
+                raise InputError(
+                    f"{path.name}: two releases have {what} = '{twice[0]}'. Give each release its own {what}."
+                )
         for step in steps:
             _check_words(path.name, step)
         return cls(path.resolve().parent, steps)
 
     def chosen(self, names: Sequence[str]) -> list[Step]:
-        """Return the releases of these names; all of them without names. Raise InputError for an unknown one."""
+        """Return the releases with these names, or all if no names are given. Raise InputError for an unknown name."""
         known = [step.name for step in self.steps]
         if unknown := [name for name in names if name not in known]:
             raise InputError(
-                f"there is no release '{unknown[0]}'.{meant(unknown, known)} The project has {', '.join(known)}."
+                f"there is no release '{unknown[0]}'.{suggest(unknown, known)} The project has {', '.join(known)}."
             )
         return [step for step in self.steps if not names or step.name in names]
 
     def is_up_to_date(self, step: Step) -> bool:
-        """Whether the release exists as it was made, and would be made in the same way again.
+        """Return whether the release exists unchanged and another run would make it in the same way.
 
         Raises
         ------
         OutputExistsError
-            For an output that this project did not make or that was changed since.
+            For an output that this project did not make, or that was changed after this project made it.
         """
         from privnb.datasets.description import file_digest
 
@@ -182,16 +185,17 @@ class Project:
             if self._is_left(step):
                 return False
             raise OutputExistsError(
-                f"{step.out} was not made by this project, or was changed since. Move it away, or run with --force."
+                f"{step.out} was not made by this project, or was changed since then. Move the file away, or run with "
+                "--force."
             )
         return bool(made["digest"] == step.digest())
 
     def is_made(self, step: Step) -> bool:
-        """Whether this project made the release before, so that it may be replaced."""
+        """Return whether this project made the release before, so that it may be replaced."""
         return step.out in self._made or self._is_left(step)
 
     def _is_left(self, step: Step) -> bool:
-        """Whether a run wrote the release and was stopped before it recorded that, as its provenance tells."""
+        """Return whether the provenance shows a release of this project that an interrupted run did not record."""
         from privnb.datasets.description import file_digest
         from privnb.tables.writing import FACTS
 
@@ -203,10 +207,11 @@ class Project:
             return False
 
     def record(self, step: Step, *, is_kept: bool) -> None:
-        """Keep what a release was made of, in a file of the owner's alone; `is_kept`: whether its check is met. If not,
-        the release is never up to date.
+        """Record the inputs of a release in a file that only the owner can read.
 
-        It holds a digest of the input, which confirms a guess of a whole table, and so is not next to the release.
+        `is_kept` states whether the release passes its check; a release that does not pass is never up to date. The
+        file is not stored next to the release, because it contains the digest of the input, which would confirm a guess
+        of the whole table.
         """
         from privnb.datasets.description import file_digest
 
@@ -221,65 +226,74 @@ class Project:
     def _made(self) -> dict[str, Any]:
         try:
             found = json.loads((self.folder / STATE / "made.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # what is lost or damaged is made again
+        except (OSError, ValueError):  # the record is lost or damaged, so make all releases again
             return {}
         return found if isinstance(found, dict) else {}
 
 
 def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
-    """Return a section of a project file as a release. Raise InputError for what it cannot be."""
-    where = f"{file}: release {number}"
+    """Return a section of a project file as a step. Raise InputError for an invalid section."""
+    where = f"release {number} of {file}"
     for key, value in section.items():
         if key not in KEYS:
-            raise InputError(f"{where} has the unknown key '{key}'.{meant([key], KEYS)} It may have {', '.join(KEYS)}.")
+            raise InputError(
+                f"{where} has the unknown key '{key}'.{suggest([key], KEYS)} The valid keys are: {', '.join(KEYS)}."
+            )
         kinds: tuple[type, ...] = (bool,) if key in FLAGS else (int,) if key in NUMBERS else (str,)
         is_list = key in LISTS and isinstance(value, list) and all(isinstance(each, str) for each in value)
         if not is_list and (not isinstance(value, kinds) or (key in NUMBERS and isinstance(value, bool))):
             words = "true or false" if key in FLAGS else "a whole number" if key in NUMBERS else "text"
             raise InputError(f"{where}: {key} must be {words}{' or a list of texts' * (key in LISTS)}; got {value!r}.")
     if absent := [key for key in ("table", "out") if not section.get(key)]:
-        raise InputError(f"{where} must name {absent[0]}; it has {', '.join(section) or 'nothing'}. Add {absent[0]} =.")
+        raise InputError(
+            f"{where} must name {absent[0]}; got {', '.join(section) or 'nothing'}. Add a line that begins with "
+            f"{absent[0]} =."
+        )
     if ("model" in section) == ("policy" in section):
-        raise InputError(f'{where} must have either model, such as "k=10", or policy, such as "ontario-2025".')
+        raise InputError(
+            f'{where} must have either model, such as "k=10", or policy, such as "ontario-2025". '
+            "Give exactly one of the two keys."
+        )
     if "check" in section and "person" in section:
         raise InputError(
-            f"{where} must have either person or check: a release has no key of people, and its people cannot be "
-            "counted without one. The models of the release count people and are checked before it is written."
+            f"{where} must have either person or check: a release lacks the person column, and people cannot be "
+            "counted without this column. The models of a release count people and are checked before the release is "
+            "written. Leave out one of the two keys."
         )
     able = OF_DECIDE if "policy" in section else OF_SANITIZE
     asked = {*section} - {"name", "table", "model", "policy", "out", "check", *able}
     if asked:
         other = "a model" if "policy" in section else "a policy"
-        raise InputError(f"{where}: {sorted(asked)[0]} is for a release by {other}. Leave it out.")
+        raise InputError(f"{where}: the key {sorted(asked)[0]} needs {other}. Leave out this key.")
     return Step(str(section.get("name") or Path(section["out"]).name), section)
 
 
 def _check_words(file: str, step: Step) -> None:
-    """Raise InputError for values that the commands of a release do not take."""
+    """Raise InputError for values that the commands of a release do not accept."""
     from privnb.cli.command import parser
 
     for words, model in ((step.words, "model"), (step.check, "check")):
         try:
             parser().parse_args(words)
         except UsageError as error:
-            said, _, _ = str(error).partition(" See `")  # the help is of a command
-            raise InputError(f"{file}: release '{step.name}': {in_keys(said, model)}") from None
+            said, _, _ = str(error).partition(" See `")  # the help of the command does not apply
+            raise InputError(f"release '{step.name}' of {file}: {name_keys(said, model)}") from None
 
 
 def _option(key: str, value: Any) -> list[str]:
-    """Return the option of a command that says what a key of the project file says."""
+    """Return the option of a command that corresponds to a key of the project file."""
     option = f"--{key.replace('_', '-')}"
     if key in FLAGS:
         return [option] * bool(value)
-    return [f"{option}={name_list([value] if isinstance(value, str) else value) if key in LISTS else value}"]
+    return [f"{option}={join_names([value] if isinstance(value, str) else value) if key in LISTS else value}"]
 
 
-def in_keys(text: str, model: str = "model") -> str:
-    """Return a text about options of a command as one about keys of the project file.
+def name_keys(text: str, model: str = "model") -> str:
+    """Return a text on options of a command as a text on keys of the project file.
 
-    `model`: the key that says what `--model` says.
+    `model` is the key that corresponds to `--model`.
 
-    >>> print(in_keys("Name the key with --person, or try --outside missing (`privnb decide --out`)."))
+    >>> print(name_keys("Name the key with --person, or try --outside missing (`privnb decide --out`)."))
     Name the key with `person = ...`, or try `outside = "missing"` (`privnb decide --out`).
     """
 
@@ -292,7 +306,7 @@ def in_keys(text: str, model: str = "model") -> str:
 
 
 def _content(path: str) -> str:
-    """Return the SHA-256 of a file, or of the files of a folder and their names."""
+    """Return the SHA-256 of a file or, for a folder, of its files and their names."""
     from privnb.datasets.description import checksum
 
     place = Path(path)

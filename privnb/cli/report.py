@@ -1,4 +1,4 @@
-"""Run the notebooks on a table and make a report of them."""
+"""Run the notebooks on a table and make a report from them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
 from privnb.cli.answer import Answer
-from privnb.cli.arguments import Parser, add_parameters, add_roles, add_table, name_list
-from privnb.runtime.names import names_in
+from privnb.cli.arguments import Parser, add_parameters, add_roles, add_table, parse_name_list
+from privnb.runtime.names import parse_names
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
@@ -32,52 +32,57 @@ def add_arguments(command: Parser) -> None:
     )
     add_table(command, optional=True)
     command.value(
-        "--notebook", "NOTEBOOK", "only these notebooks; the beginning of a name is enough, such as 04",
-        nargs="+", action="extend", type=name_list,
+        "--notebook", "NOTEBOOK", "run only these notebooks; the beginning of a name is enough, such as 04",
+        nargs="+", action="extend", type=parse_name_list,
     )  # fmt: skip
     add_parameters(command)
-    command.value("--out", "DIR", "the folder of the report (reports/<dataset>, or reports/<dataset>-<profile>)")
+    command.value(
+        "--out", "DIR", "the folder of the report (default: reports/<dataset>, or reports/<dataset>-<profile>)"
+    )
     add_roles(command)
-    command.value("--jobs", "N", "the number of notebooks that run at a time (one per core)", type=int)
+    command.value("--jobs", "N", "the number of notebooks that run at the same time (default: one per core)", type=int)
     command.flag("--pdf", text="also print the report to report.pdf, with Chromium or Chrome")
     command.examples("report people", "report people --notebook 04 -p K=25", "report --help 04")
 
 
 class _Help(argparse.Action):
-    """Shows the help of the command, or the parameters of one notebook."""
+    """The option that shows the help of the command, or the parameters of one notebook."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         from privnb.cli import list as listing
 
-        print(parser.format_help() if values is None else listing.parameters_text(values), end="")
+        print(parser.format_help() if values is None else listing.format_parameters(values), end="")
         parser.exit()
 
 
 def run(args: Namespace) -> Answer:
-    """Run the notebooks; say where the report is, how long it took, and what is not in it."""
+    """Run the notebooks; state where the report is, how long it took, and which pages are left out."""
     from privnb.reporting import LIBRARIES, printing
-    from privnb.reporting.notebooks import choose, notebooks_folder
-    from privnb.runtime.processes import begin_to_serve
-    from privnb.runtime.progress import taken
+    from privnb.reporting.notebooks import choose_notebooks, notebooks_folder
+    from privnb.runtime.processes import preload_server
+    from privnb.runtime.progress import format_duration
 
     begun = time.monotonic()
     if args.pdf:
-        printing.browser()  # refused before anything runs
+        printing.browser()  # this raises an error before anything runs
 
-    named = args.notebook and (names_in(",".join(args.notebook)) or args.notebook)  # also "2, 4"
+    named = args.notebook and (parse_names(",".join(args.notebook)) or args.notebook)  # the option may also be "2, 4"
     folder = notebooks_folder()
-    with tables.for_notebooks(args, folder) as dataset:
+    with tables.name_for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
-        chosen = choose(folder, named, parameters)
-        begin_to_serve(*LIBRARIES)
+        chosen = choose_notebooks(folder, named, parameters)
+        preload_server(*LIBRARIES)
         from privnb.papers.ledger_page import Ledger
-        from privnb.reporting.report import build, left_out  # a second, in which the server does the same
+        from privnb.reporting.report import (
+            build,
+            list_left_out,
+        )  # takes a second, while the server starts
 
         out = args.out or _default(folder, chosen, named)
         index = build(out, named, parameters, jobs=args.jobs, compare=Ledger.of)
     pdf = printing.pdf(index.parent) if args.pdf else None
-    withheld = left_out(index)
-    time_taken = f"Made in {taken(time.monotonic() - begun)}."
+    withheld = list_left_out(index)
+    time_taken = f"Made in {format_duration(time.monotonic() - begun)}."
     values = {
         "table": args.table,
         "index": index.resolve(),
@@ -85,12 +90,12 @@ def run(args: Namespace) -> Answer:
         "notebooks": [each.name for each in chosen],
         "results": index.resolve().with_name("results.csv"),
     }
-    links = [index.resolve().as_uri(), *([pdf.as_uri()] if pdf else [])]  # which a terminal opens at a click
+    links = [index.resolve().as_uri(), *([pdf.as_uri()] if pdf else [])]  # a terminal opens these links at a click
     return Answer(values, links, notes=[time_taken, *(Notice(each, "left-out") for each in withheld)])
 
 
 def _default(folder: Path, chosen: Sequence[Notebook], named: Sequence[str] | None) -> Path:
-    """Return `reports/<dataset>`; a report of another profile, or of some notebooks, goes next to it."""
+    """Return `reports/<dataset>`, with a suffix for another profile or for some notebooks."""
     from privnb.reporting.notebooks import reports_folder
 
     dataset = next((n.values["DATASET"] for n in chosen if "DATASET" in n.values), "notebooks")

@@ -1,4 +1,4 @@
-"""Make and check the releases of a project file, privnb.toml, that are not up to date."""
+"""Make and check the outdated releases of the project file privnb.toml."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from typing import Any, NamedTuple
 
 from privnb.cli import project
 from privnb.cli.answer import Answer, Error
-from privnb.cli.arguments import Parser, filled
+from privnb.cli.arguments import Parser, parse_text
 from privnb.runtime.errors import ConditionError
 from privnb.runtime.notices import Notice
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.add_argument("names", metavar="NAME", nargs="*", type=filled, help="only these releases (all)")
-    command.value("--file", "FILE", f"the project file ({project.FILE})", default=project.FILE)
-    command.flag("--force", text="also make releases that are up to date, and replace files in their places")
+    command.add_argument(
+        "names", metavar="NAME", nargs="*", type=parse_text, help="make only these releases (default: all)"
+    )
+    command.value("--file", "FILE", f"the project file (default: {project.FILE})", default=project.FILE)
+    command.flag("--force", text="also make releases that are up to date, and replace existing files")
     command.examples("run", "run nightly --file customers/privnb.toml --json")
 
 
 def run(args: Namespace) -> Answer:
-    """Make each release that is missing or whose inputs changed, and check it. One that fails does not stop the others,
-    and the status is the highest of all.
+    """Make and check each release that is missing or whose inputs changed.
+
+    A release that fails does not stop the others. The status is the highest status of all releases.
     """
     found, ended = project.Project.read(args.file), list[_Ended]()
     with contextlib.chdir(found.folder):
@@ -40,7 +43,7 @@ def run(args: Namespace) -> Answer:
 
 
 class _Ended(NamedTuple):
-    """What became of a release: its `state`, the answer of its command if there is one, and what went wrong."""
+    """The result of one release: its `state`, the answer of its command if it has one, and its error."""
 
     step: project.Step
     state: str
@@ -49,14 +52,14 @@ class _Ended(NamedTuple):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The result for programs."""
         error = self.error and {"code": self.error.code, "message": self.error.message}
         release = {"release": dict(self.answer.values)} if self.answer.values else {}
         return {"name": self.step.name, "out": self.step.out, "state": self.state, "error": error, **release}
 
     @property
     def sentences(self) -> list[str]:
-        """The same for people; each sentence names the release."""
+        """The result for people; each sentence names the release."""
         lines = [
             line
             for each in self.answer.sentences
@@ -68,14 +71,14 @@ class _Ended(NamedTuple):
 
 def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _Ended:
     """Make and check a release that is not up to date."""
-    from privnb.cli.command import known_error
+    from privnb.cli.command import describe_error
 
     state, made = "not made", Answer()
     try:
         if not is_forced and found.is_up_to_date(step):
             return _Ended(step, "up to date")
         made = _answer(step, [*step.words[:1], *["--force"] * (is_forced or found.is_made(step)), *step.words[1:]])
-        if made.error:  # no release keeps the policy
+        if made.error:  # no release complies with the policy
             return _Ended(step, state, made, _of(step, made.error))
         state = "made, check not met"
         found.record(step, is_kept=False)
@@ -84,7 +87,7 @@ def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _E
         if checked.error:
             return _Ended(step, state, made, _of(step, checked.error, "check"))
     except Exception as error:
-        known = known_error(error)
+        known = describe_error(error)
         if known is None:
             raise
         return _Ended(step, state, made, _of(step, known, "model" if state == "not made" else "check"))
@@ -92,24 +95,24 @@ def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _E
 
 
 def _missing_input(step: project.Step, failed: str) -> _Ended:
-    """Return that a release is not made, because one that it is made of failed."""
-    said = f"it is made of {failed}, which failed."
+    """Return the result of a release that is not made because its source, another release, failed."""
+    said = f"this release is made from {failed}, which failed."
     return _Ended(step, "not made", error=_of(step, Error(ConditionError.status, "input-failed", said)))
 
 
 def _of(step: project.Step, error: Error, model: str = "model") -> Error:
-    """Return an error that names its release, and keys of the project file."""
-    return error._replace(message=f"{step.name}: {project.in_keys(error.message, model)}")
+    """Return an error that names the release and the keys of the project file."""
+    return error._replace(message=f"{step.name}: {project.name_keys(error.message, model)}")
 
 
 def _named(step: project.Step, sentence: str) -> str:
-    """Return a sentence that names its release, and keys of the project file."""
-    said = f"{step.name}: {project.in_keys(sentence)}"
+    """Return a sentence that names the release and the keys of the project file."""
+    said = f"{step.name}: {project.name_keys(sentence)}"
     return Notice(said, sentence.code) if isinstance(sentence, Notice) else said
 
 
 def _answer(step: project.Step, words: list[str]) -> Answer:
-    """Return the answer of a command of a release."""
+    """Run a command of a release and return its answer."""
     from privnb.cli.command import parser
 
     args = parser().parse_args(words)

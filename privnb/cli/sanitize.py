@@ -1,4 +1,4 @@
-"""Make a release of a table of any length, from file to file."""
+"""Sanitize a table and write the release to a file."""
 
 from argparse import Namespace
 
@@ -20,15 +20,15 @@ from privnb.cli.arguments import (
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     add_table(command)
-    add_model(command, "the models that every class keeps; see `privnb list models`", required=True)
-    command.value("--out", "OUT", "a new .parquet or .csv file, or a folder", required=True)
+    add_model(command, "the privacy models that every class must satisfy; see `privnb list models`", required=True)
+    command.value("--out", "OUT", "the release: a new .parquet or .csv file, or a new folder", required=True)
     command.value(
         "--algorithm",
         "SANITIZER",
-        "the sanitizer that keeps them (Mondrian); see `privnb list sanitizers`",
+        "the sanitizer that enforces the models (default: Mondrian); see `privnb list sanitizers`",
         default="Mondrian",
     )
-    command.value("--description", "DATASET", "the dataset whose description states what the columns are")
+    command.value("--description", "DATASET", "the dataset whose description applies to the columns of the file")
     add_study(command)
     add_roles(command)
     add_outside(command)
@@ -42,13 +42,16 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Make a release of a table, from file to file; say what is in it."""
+    """Sanitize a table and write the release to a file; describe the release."""
     from privnb.publishing import from_files
 
-    table = tables.table_of(args.table)
-    described = tables.Table(args.description, tables.described(args.description)) if args.description else table
-    roles = tables.roles_of(args, described)
-    # A file that was described is read as its description says.
+    tables.drop_own_description(args)
+    table = tables.find_table(args.table)
+    described = (
+        tables.NamedTable(args.description, tables.resolve_description(args.description)) if args.description else table
+    )
+    roles = tables.read_roles(args, described)
+    # A described file is read by its description.
     source = table.name if args.description or table.description is None else str(table.description)
     made = from_files.sanitize(
         source, args.model, args.out, algorithm=args.algorithm, dataset=args.description, study=args.study,
@@ -66,4 +69,4 @@ def run(args: Namespace) -> Answer:
         "suppressed": made.suppressed,
         "provenance": made.provenance,
     }
-    return Answer(values, made.said)
+    return Answer(values, made.sentences)

@@ -1,4 +1,4 @@
-"""A notebook as a page on this machine: the explorer, and the form for the columns of a table."""
+"""Pages that this machine serves: the explorer and the form for the columns of a table."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from typing import Any, NamedTuple
 
 
 class Page(NamedTuple):
-    """What is served: a notebook, and the parameters that it is asked for."""
+    """A page to serve: a notebook, its parameters, and the line with `{url}` that the terminal shows."""
 
     notebook: Path
     parameters: Mapping[str, object]
+    opened: str
 
 
 def begin() -> None:
-    """Load the libraries of the server while the arguments are checked."""
+    """Load the libraries of the server in the background while the arguments are checked."""
     from privnb.explorer import LIBRARIES
-    from privnb.runtime.processes import begin_to_serve
+    from privnb.runtime.processes import preload_server
 
-    begin_to_serve(*LIBRARIES)
+    preload_server(*LIBRARIES)
 
 
-def settings(args: Namespace) -> dict[str, Any]:
-    """Return how a hub serves the page. Raise ReportError for what is no host or path."""
-    from privnb.explorer.app import checked_host, checked_prefix
+def list_options(args: Namespace) -> dict[str, Any]:
+    """Return the options for serving behind a hub. Raise ReportError for an invalid host or path."""
+    from privnb.explorer.app import check_host, check_prefix
 
-    return {"base_url": checked_prefix(args.base_url), "hosts": [*map(checked_host, args.allow_host)]}
+    return {"base_url": check_prefix(args.base_url), "hosts": [*map(check_host, args.allow_host)]}
 
 
 def serve(page: Page, rest: list[str], **hub: Any) -> None:
-    """Show a page: on this machine only, its token on, nothing asked of the network.
+    """Serve a page on this machine only, protected by a token and without network access.
 
     Parameters
     ----------
     page : Page
     rest : list of str
-        Arguments that are passed on to Voila.
+        Arguments for Voila.
     **hub
-        As `settings` returns them.
+            The options of the hub, as `list_options` returns them.
     """
-    from traitlets.config import Config  # seconds, in which the server does the same
+    from traitlets.config import Config  # this takes seconds, in which the server also starts
 
-    from privnb.explorer.app import served
-    from privnb.runtime import unfinished
+    from privnb.explorer.app import configure_page
+    from privnb.runtime import temporary
 
     templates = Path(__file__).parents[1] / "reporting" / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
-    with unfinished.folder() as folder:  # that of a page which was killed goes with the next one
-        voila, config = served(page.parameters, folder, **hub)
+    with temporary.temporary_folder() as folder:  # the folder of a killed page is removed together with the next folder
+        voila, config = configure_page(page.parameters, folder, opened=page.opened, **hub)
         voila.launch_instance([str(page.notebook), *rest], config=Config(config))

@@ -1,4 +1,4 @@
-"""TABLE, the first argument of most subcommands: one name for a table in all of them, and its roles for this run."""
+"""The argument TABLE of most subcommands, and the roles of its columns for one run."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privnb.cli.arguments import asked_roles, has_roles
-from privnb.runtime import unfinished
+from privnb.cli.arguments import has_roles, parse_role_options
+from privnb.runtime import temporary
+from privnb.runtime.errors import UsageError
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.microdata.schema import Role
 
 
-class Table(NamedTuple):
-    """A table as a command line names it.
+class NamedTable(NamedTuple):
+    """A table that a command line names.
 
     Attributes
     ----------
     name : str
-        As it was given.
+        The name on the command line.
     description : Path or None
-        The file that describes it; None for files that nobody has described.
+        The file that describes the table; None for files without a description.
     guessed : workbench.Table or None
-        A table that nobody has described, as it was read for this run: its description goes with it.
+        A table without a description, which is read for this run; the guessed description is removed at the end.
     """
 
     name: str
@@ -37,35 +38,53 @@ class Table(NamedTuple):
 
     @property
     def is_described(self) -> bool:
-        """Whether a description says what its columns are."""
+        """Whether the table has a description."""
         return self.description is not None
 
 
-def table_of(name: str) -> Table:
-    """Return the table that a person names: a file, a folder of its parts, a described dataset, or a `.toml` file.
+def find_table(name: str) -> NamedTable:
+    """Return the table that a name means: a file, a folder of its parts, a described dataset, or a `.toml` file.
 
-    A file that is the one that a confirmed description in `data/` was drafted from is described. A folder that holds
-    the description of its own name is that dataset.
+    A file counts as described if a confirmed description in `data/` was drafted from it. A folder that holds a
+    description with the name of the folder is that dataset.
 
     Raises
     ------
     MissingFileError
-        For a name that is neither.
+        For any other name.
     """
-    return Table(name, _drafted_from(Path(name)) if is_file(name) else described(name))
+    return NamedTable(name, _drafted_from(Path(name)) if is_file(name) else resolve_description(name))
 
 
-def described(name: str) -> Path:
-    """Return the description that a person names, by the name of its dataset or the path of its file."""
-    from privnb.datasets.dataset import find
+def resolve_description(name: str) -> Path:
+    """Return the description of a dataset, by its name or by the path of the description."""
+    from privnb.datasets.dataset import find_description
 
     path = Path(name)
     own = path / f"{path.resolve().name}.toml"
-    return own if path.suffix != ".toml" and own.is_file() else find(name)
+    return own if path.suffix != ".toml" and own.is_file() else find_description(name)
+
+
+def drop_own_description(args: Namespace) -> None:
+    """Clear `--description` if the option names the described table itself, whose description applies anyway.
+
+    Raises
+    ------
+    UsageError
+        If the table is a described dataset, and `--description` names another dataset.
+    """
+    if not args.description or is_file(args.table):
+        return
+    if resolve_description(args.table).resolve() != resolve_description(args.description).resolve():
+        raise UsageError(
+            f"--description must name {args.table} or be left out, because {args.table} is a described dataset; got "
+            f"{args.description}. Leave out --description, or give a file as the table."
+        )
+    args.description = None
 
 
 def is_file(name: str) -> bool:
-    """Whether a person names a file or a folder of its parts, and no description."""
+    """Return whether a name is the name of a file or of a folder of parts, and not of a description."""
     path = Path(name)
     return path.suffix != ".toml" and path.exists() and not (path / f"{path.resolve().name}.toml").is_file()
 
@@ -73,136 +92,138 @@ def is_file(name: str) -> bool:
 def _drafted_from(path: Path) -> Path | None:
     """Return the confirmed description in `data/` that was drafted from a file; None if there is none."""
     from privnb.datasets import description
-    from privnb.datasets.draft import named
+    from privnb.datasets.draft import dataset_name
     from privnb.tables import reading
 
-    place = Path("data", named(path), f"{named(path)}.toml")
+    place = Path("data", dataset_name(path), f"{dataset_name(path)}.toml")
     if not place.is_file():
         return None
-    text = description.read(place)
+    text = description.read_description(place)
     sums = {each for entry in text["files"] for each in entry.get("made_of", [entry.get("sha256")])}
-    if text.get("draft") or {description.checksum(each) for each in reading.parts(path)} != sums:
+    if text.get("draft") or {description.checksum(each) for each in reading.list_parts(path)} != sums:
         return None
     return place
 
 
-def described_table(args: Namespace) -> Table:
+def describe_if_needed(args: Namespace) -> NamedTable:
     """Return the table of a command that needs a description.
 
-    Of files that nobody has described one is drafted, in the roles of the options, for as long as this process runs.
+    If the files have no description, a description is drafted for this run, with the roles that the options state.
 
     Parameters
     ----------
     args : Namespace
-        With `table`.
+            The arguments, with `table`.
 
     Raises
     ------
     InputError
         For files that cannot be described, such as a table without quasi-identifiers.
     """
-    table = table_of(args.table)
+    table = find_table(args.table)
     if table.description is not None:
         return table
     from privnb.workbench.table import read
 
     found = read(table.name)
     if has_roles(args):
-        found.set_roles(asked_roles(args, found.roles))
-    return Table(table.name, found.path, found)
+        found.set_roles(parse_role_options(args, found.roles))
+    return NamedTable(table.name, found.path, found)
 
 
-ASSUMED = {  # how a command line says what `workbench.table.ASSUMED` says
-    "no-sensitive-column": "No column is sensitive. Name with --sensitive the columns that nobody should learn.",
-    "each-row-a-person": "Each row counts as one person. If people have several rows, name their key with --person.",
+ASSUMED = {  # the sentences of `workbench.table.ASSUMED`, for the command line
+    "no-sensitive-column": "No column is sensitive. Use --sensitive to name the columns that nobody should learn.",
+    "each-row-a-person": "Each row counts as one person. If people have several rows, name their column with --person.",
 }
 
 
-def assumed(table: Table) -> list[Notice]:
-    """Return what was assumed about a table that nobody has described, one warning for each sentence."""
+def list_assumptions(table: NamedTable) -> list[Notice]:
+    """Return, as warnings, the assumptions about a table without a description."""
     if table.guessed is None:
         return []
-    told = f"The roles of the columns are a guess. Describe the table with `privnb describe {table.name}`."
+    told = f"The roles of the columns are guessed. Describe the table with `privnb describe {table.name}`."
     return [Notice(told, "roles-guessed"), *(Notice(ASSUMED[code], code) for code in table.guessed.assumed)]
 
 
-def roles_of(args: Namespace, table: Table) -> Mapping[str, Role]:
-    """Return the roles that the options of a command give to columns of a table; none if there are no such options."""
+def read_roles(args: Namespace, table: NamedTable) -> Mapping[str, Role]:
+    """Return the roles that the options of a command give to the columns of a table."""
     from privnb.datasets import description
-    from privnb.datasets.unknown_files import Unknown
+    from privnb.datasets.undescribed_files import UndescribedTable
     from privnb.microdata.schema import Role
-    from privnb.runtime.names import renamed_in
+    from privnb.runtime.names import rename_invalid
 
     if not has_roles(args) or table.guessed is not None:
         return {}
     if table.description is None:
-        names = Unknown.of(table.name).names
-        renamed = renamed_in(names)
-        return asked_roles(args, [renamed.get(name, name) for name in names], renamed)
-    text = description.read(table.description)
-    found = asked_roles(args, [*text["columns"]], text.get("renamed", {}))
-    if Role.PERSON in found.values():  # the key that is described is one no longer
+        names = UndescribedTable.of(table.name).names
+        renamed = rename_invalid(names)
+        return parse_role_options(args, [renamed.get(name, name) for name in names], renamed)
+    text = description.read_description(table.description)
+    found = parse_role_options(args, [*text["columns"]], text.get("renamed", {}))
+    if Role.PERSON in found.values():  # the described person column no longer applies
         keys = [name for name, entry in text["columns"].items() if entry["role"] == Role.PERSON]
         found = dict.fromkeys(keys, Role.IDENTIFIER) | found
     return found
 
 
 @contextlib.contextmanager
-def for_notebooks(args: Namespace, notebooks: Path) -> Iterator[str]:
-    """Yield what the notebooks of a folder call the table of a command, in the roles of its options.
+def name_for_notebooks(args: Namespace, notebooks: Path) -> Iterator[str]:
+    """Yield the name by which the notebooks of a folder load the table of a command, with the roles of its options.
 
-    Without a table it is empty: the notebooks name one themselves. Other roles than the description's are in a copy of
-    that, which goes at the end.
+    The name is empty without a table, because the notebooks have a default table. If the options state other roles than
+    the description, a copy of the description holds these roles; the copy is removed at the end.
 
     Parameters
     ----------
     args : Namespace
     notebooks : Path
-        Their folder.
+        The folder of the notebooks.
     """
-    from privnb.datasets.dataset import find, load
+    from privnb.datasets.dataset import find_description, load
 
     if args.table is None and not has_roles(args):
         yield ""
         return
     if args.table is None:
         args.table = "adult"
-    table = described_table(args)
+    table = describe_if_needed(args)
     assert table.description is not None
-    roles = roles_of(args, table)
+    roles = read_roles(args, table)
     with contextlib.ExitStack() as stack:
         path = table.description
         if roles:
-            path = in_roles(path, roles, stack.enter_context(unfinished.folder()))
+            path = copy_in_roles(path, roles, stack.enter_context(temporary.temporary_folder()))
         load(path)
         own = notebooks.parent / "data" / path.stem / path.name
-        yield path.stem if path.resolve() == own and find(path.stem).resolve() == own else str(path.resolve())
+        yield (
+            path.stem if path.resolve() == own and find_description(path.stem).resolve() == own else str(path.resolve())
+        )
 
 
-def in_roles(path: Path, roles: Mapping[str, Role], folder: Path) -> Path:
-    """Write a copy of a description and its files to a folder, in which some columns have other roles.
+def copy_in_roles(path: Path, roles: Mapping[str, Role], folder: Path) -> Path:
+    """Write a copy of a description and of its files to a folder, with other roles for some columns.
 
     Parameters
     ----------
     path : Path
-        Of the description.
+        The description.
     roles : dict of str to Role
     folder : Path
 
     Returns
     -------
     Path
-        Of the description there.
+        The copy of the description.
     """
     import tomlkit
 
     from privnb.datasets import description
-    from privnb.datasets.dataset import data_files
+    from privnb.datasets.dataset import list_data_files
     from privnb.microdata.schema import Role
 
     place = folder / path.stem
-    files = data_files(path.parent, description.read(path))
-    for file in {*files, *path.parent.rglob("*.csv")}:  # hierarchies among them
+    files = list_data_files(path.parent, description.read_description(path))
+    for file in {*files, *path.parent.rglob("*.csv")}:  # these include the hierarchies
         copy = place / file.relative_to(path.parent)
         copy.parent.mkdir(parents=True, exist_ok=True)
         _linked(file, copy)
@@ -222,7 +243,7 @@ def in_roles(path: Path, roles: Mapping[str, Role], folder: Path) -> Path:
 
 
 def _linked(file: Path, copy: Path) -> None:
-    """Put a file at another place without copying it, where the disk can."""
+    """Link a file to another path; copy it if the disk cannot link."""
     try:
         os.link(file.resolve(), copy)
     except OSError:

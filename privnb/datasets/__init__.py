@@ -1,4 +1,4 @@
-"""What the columns of a table are: descriptions, their drafts, and the datasets that obey them."""
+"""Descriptions of the columns of tables, their drafts, and datasets that conform to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Dataset", "load", "load_studies"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loaded when it is asked for: a process that only watches another one needs `progress`, and no pandas."""
+    """Return an object of `__all__`, imported on first use, because some processes do not need pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from privnb.datasets import dataset

@@ -1,8 +1,8 @@
-"""What an owner should know of a table before roles are chosen: alerts about its columns, as tools that profile tables
-give them, examples of their values, and whether each record occurs more than once.
+"""Alerts about the columns of a table whose roles are not yet chosen, examples of values, and repeated records.
 
-An alert is what stands behind the column's name. Alerts are for the owner: their counts are not withheld. Examples are
-no person's: values that ten people share, or patterns of letters and digits.
+The text of an alert continues a sentence that begins with the name of the column. Alerts are for the owner of the
+table, so their counts are not withheld. Examples do not belong to a single person: they are values that at least ten
+people share, or patterns of letters and digits.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ import pandas as pd
 from privnb.datasets import column_types
 from privnb.datasets.column_values import Values
 from privnb.datasets.description import GUESS
-from privnb.microdata.counts import combinations, people_in
+from privnb.microdata.counts import count_combinations, count_people_by_group
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
 from privnb.runtime.arrays import IntArray
-from privnb.runtime.names import first_of, has_none, shown as visible
-from privnb.runtime.sentences import listed
+from privnb.runtime.names import escape_invisible as visible, find_unnamed, original_name
+from privnb.runtime.sentences import join_names
 from privnb.runtime.tolerances import STEP
 from privnb.tables.notation import DASHES, MISSING
 
-SHOWN, LONGEST = 3, 24  # examples of a column, and letters of each
-FEW_KINDS = 50  # of records: among so few kinds, each record equals another one by chance
-MANY = 50  # categories: more need a tree, or hardly two people are alike
-UNIQUE = 0.9  # different values per record that has one
-GAPS = 0.2  # of the records
-FOLLOWS = 0.99  # of the records
-LEFT = 0.1  # of the faults of a guess without the other column
-MOST = 60  # columns, each of which is compared with each
+SHOWN, LONGEST = 3, 24  # the maximum number of examples of a column, and their maximum length
+FEW_KINDS = 50  # the number of distinct records below which records may repeat by chance
+MANY = 50  # the maximum number of categories without a tree; with more, few people share a value
+UNIQUE = 0.9  # the minimum number of distinct values per record that has a value
+GAPS = 0.2  # the minimum share of records with a missing value
+FOLLOWS = 0.99  # the minimum share of records whose value follows from another column
+LEFT = 0.1  # the maximum share of errors that remain of a guess without the other column
+MOST = 60  # the maximum number of columns that are compared in pairs
 ORDER = 0.99  # rank correlation
 KNOWN = Role.QUASI_IDENTIFIER
 WEIGHT = re.compile(
@@ -42,14 +42,14 @@ WEIGHT = re.compile(
     re.IGNORECASE,
 )
 SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|psp)[\W_]?w(eigh|gh?)t", re.IGNORECASE)
-CODES = (r"-\d+", r"9+[6-9]")  # how surveys write that nobody answered
+CODES = (r"-\d+", r"9+[6-9]")  # codes of surveys for a missing answer
 NUMERAL = r"-?\d+([.,]\d+)?"
 FEW_CODES = 4
-MANY_PEOPLE, FEW_RECORDS = 100, 20  # numbers that may be of people or households; records of each at most
-MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
+MANY_PEOPLE, FEW_RECORDS = 100, 20  # the minimum number of distinct keys, the maximum number of records of each
+MANY_NUMBERS = 10  # the minimum number of distinct numbers; `find_determined` covers other columns
 
 
-def alerts(
+def find_alerts(
     values: Mapping[str, Values],
     roles: Mapping[str, Role],
     numeric: Mapping[str, float],
@@ -57,20 +57,20 @@ def alerts(
     copies: Iterable[tuple[str, str, float]] = (),
     guessed: Iterable[str] = (),
 ) -> dict[str, list[str]]:
-    """`{column: sentences}` of the columns whose role lets a release hold them.
+    """Return `{column: sentences}` for the columns that a release may hold according to their roles.
 
     Parameters
     ----------
     values : dict of str to Values
     roles : dict of str to Role
     numeric : dict of str to number
-        The columns that are described as numbers, and the step of each domain.
+        The columns that are described as numbers, each with the step of its domain.
     pairs : iterable of tuple
-        What `determined` gives.
+        The result of `find_determined`.
     copies : iterable of tuple
-        What `ordered_alike` gives.
+        The result of `find_same_order`.
     guessed : container of str
-        The columns of which a draft guessed that some texts count as missing, since they are not of its type.
+        The columns for which a draft guessed that texts of another type are missing values.
 
     Returns
     -------
@@ -85,50 +85,55 @@ def alerts(
     for name in guessed:
         found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates"))
     for name, said in found.items():
-        if (first := first_of(name)) in values:
-            said.insert(0, f"a further column '{first}' of the file. If its first line is a record, put names above it")
-    for name in has_none([*values]):
+        if (first := original_name(name)) in values:
+            said.insert(
+                0, f"another column '{first}' of the file. If its first line is a record, add a line of names above it"
+            )
+    for name in find_unnamed([*values]):
         found[name].insert(
-            0, "has no name in the file: this is its place. Name it there if it is more than a row number"
+            0, "has no name in the file, so this is its position. Name it in the file unless it is a row number"
         )
     shares = {(one, other): (share, guess) for one, other, share, guess in pairs if {one, other} <= shown}
     for (one, other), (share, guess) in shares.items():
-        percent = numerals.written("{:%} of records", share)
+        percent = numerals.write_number("{:%} of records", share)
         if (other, one) not in shares:
             almost = "almost " * (share < 1)
-            found[one].append(f"{almost}determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
+            found[one].append(
+                f"{almost}determines '{other}': {percent}, {numerals.write_number('{:%}', guess)} by guessing"
+            )
         elif list(roles).index(one) > list(roles).index(other):
-            found[one].append(f"says the same as '{other}': {percent}. Leave one of them unused")
+            found[one].append(f"has the same content as '{other}': {percent}. Give one of them the role unused")
     for one, other, correlation in copies:
-        for known, secret in ((one, other), (other, one)):
-            if {known, secret} <= shown and roles[secret] is Role.SENSITIVE is not roles[known]:
+        for known, sensitive in ((one, other), (other, one)):
+            if {known, sensitive} <= shown and roles[sensitive] is Role.SENSITIVE is not roles[known]:
                 found[known].append(
-                    f"has {'the opposite' if correlation < 0 else 'the'} order of '{secret}', which is sensitive (rank "
-                    f"correlation {correlation:.3f}): whoever knows the one knows nearly the other. Make it sensitive, "
-                    "too, or leave it unused"
+                    f"has {'the opposite' if correlation < 0 else 'the'} order of '{sensitive}', which is sensitive "
+                    "(rank "
+                    f"correlation {correlation:.3f}), so a value of one nearly discloses the other. Give it the role "
+                    "sensitive or unused"
                 )
     return found
 
 
 def _odd(values: Values, what: str) -> Iterator[str]:
-    """The question about the cells of a column that are not of its type: one sentence, or none."""
+    """Yield a question about the cells that are not of the type of their column, if there are such cells."""
     named = values.named[
         [text not in (*MISSING, *DASHES) and not re.fullmatch(NUMERAL, text) for text in values.named.index]
     ]
     if not len(named):
         return
     shared = sorted(named.index[named >= LIMIT])[:FEW_CODES]
-    such = f", such as {listed(shared)}" if shared else ""
+    such = f", such as {join_names(shared)}" if shared else ""
     yield (
         f"Cells that do not hold {what} count as missing: {named.sum():,} of {values.records + values.missing:,}{such}"
-        f". Do they say that no value is there? Choose it on the page of roles, or delete the words '{GUESS}' in the "
-        "line `missing` of this column in the description file. If they say more, correct the file and describe it "
-        "again with --again"
+        f". Do they mean a missing value? Confirm it on the page of roles, or delete the words '{GUESS}' in the "
+        "line `missing` of this column in the description file. If they have another meaning, correct the file and "
+        "describe it again with --again"
     )
 
 
 def _rounded(values: Values, step: float) -> Iterator[str]:
-    """The warning that numbers are rounded because a few outliers stretch their domain: one sentence, or none."""
+    """Yield a warning if numbers are rounded because a few outliers widen the domain."""
     if not values.numbers or not values.outliers.any():
         return
     steps = pd.to_numeric(values.texts).to_numpy(dtype=float) / step
@@ -138,16 +143,18 @@ def _rounded(values: Values, step: float) -> Iterator[str]:
         yield (
             f"Numbers are rounded to multiples of {step:,g}, which changes {changed:,} of {values.records:,} records: "
             f"{outliers:,} {'records have outliers' if outliers > 1 else 'record has an outlier'}, far from all other "
-            "numbers, and the domain holds these too. If outliers are errors or say that nobody answered, correct the "
-            "file and describe it again with --again, or name them with --missing. Otherwise, check the `step` of this "
-            "column in the description file"
+            "numbers, and the domain includes these. If outliers are errors or mean a missing answer, correct the file "
+            "and describe it again with --again, or name them with --missing. Otherwise, check the `step` of this "
+            "column "
+            "in the description file"
         )
 
 
 def _numbers_people(values: Values) -> bool:
-    """Return whether whole numbers may say whose a record is: many, few records of each, without gaps or of one length.
+    """Return whether whole numbers may identify the person of a record.
 
-    Amounts have other lengths and gaps.
+    Such numbers have many values with few records each, and they have almost no gaps or all have the same length.
+    Amounts have different lengths and gaps.
     """
     each = values.different
     if not (
@@ -160,8 +167,11 @@ def _numbers_people(values: Values) -> bool:
 
 
 def _weighs(name: str, values: Values) -> bool:
-    """Whether numbers are weights by their name, and are above 0 and on average what people do not weigh in kilograms
-    or pounds: about 1, or hundreds, as those of a survey often are; or have a name that only sampling weights have.
+    """Return whether numbers are sampling weights, as judged by the name of the column and by their size.
+
+    Sampling weights are at least 0. In many surveys, the mean of sampling weights is about 1 or several hundred, unlike
+    the mean of people's body weights in kilograms or pounds. If the name of the column fits sampling weights only, the
+    mean does not matter.
     """
     if not WEIGHT.search(name) or not values.numbers or values.numbers.low < 0:
         return False
@@ -171,9 +181,7 @@ def _weighs(name: str, values: Values) -> bool:
 
 
 def _spellings(values: Values) -> list[str]:
-    """Values that are alike but for capitals and spaces: list of texts, a few; of those that few records have how many
-    there are.
-    """
+    """Return values that differ only in capitals and spaces, and the number of such values with few records."""
     plain = values.texts.str.split().str.join(" ").str.casefold()
     alike = [each for _, each in values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)]
     people = pd.Series(values.counts, values.texts.index)
@@ -184,7 +192,7 @@ def _spellings(values: Values) -> list[str]:
 
 
 def _unanswered(values: Values) -> list[str]:
-    """The texts of numbers that seem to be codes: 97, 98 or 9999 far above all others, or below 0 where no other is."""
+    """Return the texts of numbers that seem to be codes, such as 9999 far above all others, or -1."""
     if not values.numbers:
         return []
     numbers, found = pd.to_numeric(values.texts).to_numpy(), np.zeros(len(values.texts), dtype=bool)
@@ -199,67 +207,70 @@ def _unanswered(values: Values) -> list[str]:
 
 
 def _alone(name: str, values: Values, role: Role, numeric: bool) -> Iterator[str]:
-    """The alerts of one column."""
+    """Yield the alerts of one column."""
     people = values.records + values.missing
     if values.different == 1 and not values.missing:
-        yield "constant: one value, which tells nobody apart"
+        yield "constant: all records have the same value"
     if values.missing > GAPS * people:
-        yield f"many missing: {numerals.written('{:%} of records', values.missing / people)}"
+        yield f"many missing: {numerals.write_number('{:%} of records', values.missing / people)}"
     if not numeric and len(words := values.words):
         shared = sorted(words.index[words >= LIMIT])[:FEW_CODES]
         how = f"with --missing {f'{name}: ' + '|'.join(shared)!r}" if shared else "with empty cells"
         yield (
-            f"mixed: {words.sum():,} of {values.records:,} values are no numbers. If they say that one is missing, "
-            f"draft it anew {how}: numbers are published in ranges, and texts are not"
+            f"mixed: {words.sum():,} of {values.records:,} values are not numbers. If they mean a missing value, "
+            f"draft the table again {how}: numbers are published in ranges, and texts are not"
         )
-    if not numeric and (partly := column_types.partly_dated(values)):
+    if not numeric and (partly := column_types.count_partial_dates(values)):
         yield (
-            f"dates of mixed precision: {partly:,} of {values.records:,} dates name only a month or a year. Each keeps "
-            "what it names, and no day or month is invented"
+            f"dates of mixed precision: {partly:,} of {values.records:,} dates have only a month or a year. They stay "
+            "as they are, and no day or month is invented"
         )
     if not numeric and (ways := _spellings(values)):
         yield (
             f"written in several ways, each of which counts as a value of its own: {'; '.join(ways)}. If they mean the "
-            "same, correct the file and take it anew with --again"
+            "same, correct the file and describe it again with --again"
         )
     if numeric and (codes := _unanswered(values)):
         yield (
-            f"{listed(codes)} {'stand' if codes[1:] else 'stands'} apart from all others. If that means that nobody "
-            f"answered, draft it anew with --missing {f'{name}: ' + '|'.join(codes)!r}"
+            f"{join_names(codes)} {'are' if codes[1:] else 'is'} far from all other values. If that means a missing "
+            f"answer, draft the table again with --missing {f'{name}: ' + '|'.join(codes)!r}"
         )
     if numeric and _numbers_people(values):
         yield (
-            f"{values.different:,} different whole numbers in {values.records:,} records. Does the number say which "
-            "person or household a record is of? If so, give the column the role person: k counts people then"
+            f"{values.different:,} different whole numbers in {values.records:,} records. Does the number identify "
+            "a person or household? If so, give the column the role person, so that k counts people"
         )
     if numeric and role in (KNOWN, Role.NEUTRAL) and _weighs(name, values):
         yield (
-            "looks like sampling weights, for how many people of a population a record stands: if so, give it the role "
-            "weight"
+            "looks like sampling weights, the number of people of the population that a record represents: if so, "
+            "give it "
+            "the role weight"
         )
     if numeric and role is not Role.NEUTRAL:
-        return  # which is published in ranges or bands
+        return  # the column is published in ranges or bands
     if values.different > max(UNIQUE * values.records, 1):
         yield f"nearly unique: {values.different:,} values in {values.records:,} records"
     elif values.different > MANY:
         yield f"high cardinality: {values.different:,} values"
 
 
-def determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
-    """Which column almost determines another one: the value of the one tells that of the other, for at least 99% of
-    the records, by the other records with that value. So a value that one record has tells nothing.
+def find_determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
+    """Return the pairs of columns in which one column almost determines the other.
+
+    For at least 99% of the records, the other records with the same value in the first column predict the value in the
+    second column. A value with a single record is therefore not predicted.
 
     Parameters
     ----------
     cells : DataFrame
-        A Categorical per column; a missing one is a value of its own. Of many columns the first 60 in which values
-        recur are compared.
+        A Categorical per column, in which a missing value is a value of its own. Only the first 60 columns with
+        recurring values are compared.
 
     Returns
     -------
     list of tuple
-        The one, the other, the share of records in which it follows, and the share that a guess of the other's
-        commonest value reaches.
+        The determining column, the determined column, the share of records whose value is predicted, and the share of
+        records that have the most common value of the determined column.
     """
     codes = {name: np.unique(cells[name].cat.codes, return_inverse=True)[1] for name in cells}
     recur = [name for name, own in codes.items() if 0 < own.max(initial=0) < len(cells) / 2][:MOST]
@@ -276,20 +287,23 @@ def determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
     return found
 
 
-def ordered_alike(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
-    """Which numbers rise and fall together, as ounces and grams do, or a year of birth and an age: by Spearman's rank
-    correlation, of at least .99 in size. A copy in other units, rounded or not, is one; `determined` sees it only where
-    values recur.
+def find_same_order(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
+    """Return the pairs of numeric columns that order the records in the same or the opposite way.
+
+    An example is a weight in ounces and in grams. The criterion is an absolute value of at least 0.99 of Spearman's
+    rank correlation. A birth year and an age are also such a pair, and so are a column and its copy in other units,
+    rounded or not, which `find_determined` finds only if values recur.
 
     Parameters
     ----------
     numbers : DataFrame
-        Of floats; a missing one is left out of its pairs. The first 60 columns of more than ten values are compared.
+        Columns of floats. Records with a missing number in either column are left out. Only the first 60 columns with
+        more than ten distinct values are compared.
 
     Returns
     -------
     list of tuple
-        The one, the other, and the correlation of their ranks.
+        Two columns, and the correlation of their ranks.
 
     Source: Spearman, "The proof and measurement of association between two things", 1904.
     """
@@ -300,8 +314,9 @@ def ordered_alike(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
 
 
 def _told(known: IntArray, counts: IntArray) -> int:
-    """How many records the other records with the same value tell right: where the commonest of what stands beside it
-    stays the commonest without this one.
+    """Return the number of records whose second value follows from other records with the same first value.
+
+    The value follows if it is the most common second value among these other records.
     """
     order = np.lexsort((-counts, known))
     known, counts = known[order], counts[order]
@@ -311,82 +326,84 @@ def _told(known: IntArray, counts: IntArray) -> int:
     return int(most[most > second + 1].sum())
 
 
-def examples(column: pd.Series, values: Values, *, hidden: bool, people: IntArray | None = None) -> str:
-    """The commonest values of a column, or, where ten people share none, their commonest patterns.
+def describe_examples(column: pd.Series, values: Values, *, hidden: bool, people: IntArray | None = None) -> str:
+    """Return the most common values of a column, or the most common patterns if no ten people share a value.
 
     Parameters
     ----------
     column : Series
         A Categorical of texts.
     values : Values
-        Of the same column.
+            The values of the same column.
     hidden : bool
-        Whether only patterns are shown, since these values name people.
+        Whether only patterns are shown, because the values name people.
     people : integer array (n,), optional
-        Whose each record is, from 0; None: each is another person's.
+        The person of each record, from 0. If None, each record is a different person.
 
     Returns
     -------
     str
-        At most three; empty where ten people share not even a pattern.
+        At most three examples; empty if no ten people share even a pattern.
     """
-    texts = values.texts[np.isin(values.texts.index, column.cat.codes)]  # of a sample, those that occur
-    for form in (masked, shortly) if hidden else (str, masked, shortly):
+    texts = values.texts[np.isin(values.texts.index, column.cat.codes)]  # only texts that occur in a sample
+    for form in (mask_letters, mask_runs) if hidden else (str, mask_letters, mask_runs):
         number, distinct = pd.factorize(texts.map(form))
-        place = np.full(len(column.cat.categories) + 1, -1)  # the last is that of a missing value
+        place = np.full(len(column.cat.categories) + 1, -1)  # the last place is that of a missing value
         place[texts.index] = number
         groups = place[column.cat.codes]
         own = None if people is None else people[groups >= 0]
-        found = pd.Series(people_in(groups[groups >= 0], own, len(distinct)), distinct)
+        found = pd.Series(count_people_by_group(groups[groups >= 0], own, len(distinct)), distinct)
         if (shared := found[found >= LIMIT].nlargest(SHOWN)).size:
             return visible(", ".join(text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in shared.index))
     return ""
 
 
-def masked(text: str) -> str:
-    """A pattern of a text.
+def mask_letters(text: str) -> str:
+    """Return the pattern of a text.
 
-    >>> masked("Main St. 12b"), shortly("Main St. 12b")
+    >>> mask_letters("Main St. 12b"), mask_runs("Main St. 12b")
     ('Aaaa Aa. 99a', 'Aa Aa. 9a')
     """
     text = re.sub(r"[^\W\d_]", lambda letter: "A" if letter[0].isupper() else "a", text)
     return re.sub(r"[^\w\s.,:;@/+-]", "?", re.sub(r"\d", "9", text))
 
 
-def shortly(text: str) -> str:
-    """The same, of equal letters in a row one."""
-    return re.sub(r"([aA9])\1+", r"\1", masked(text))
+def mask_runs(text: str) -> str:
+    """Return the pattern of a text with a single letter for each run of equal letters."""
+    return re.sub(r"([aA9])\1+", r"\1", mask_letters(text))
 
 
-def doubled(
-    roles: Mapping[str, Role], there: Collection[str], repetition: Callable[[list[str]], tuple[int, int, int]]
+def describe_repetition(
+    roles: Mapping[str, Role], columns: Collection[str], repetition: Callable[[list[str]], tuple[int, int, int]]
 ) -> str:
-    """Return a sentence if each record occurs more than once, as after a file was appended to itself; else an empty
-    text, as where a column says whose a record is: `k` counts people then, and not records.
+    """Return a sentence if each record occurs more than once, as in a file that is appended to itself; otherwise, "".
+
+    The text is also empty if a column is the key of people, because `k` then counts people and not records.
 
     Parameters
     ----------
     roles
-        The role of each column. Those that name people are not compared, as copies may be numbered.
-    there
-        The columns that the table has.
+        The role of each column. Columns that name people are not compared, because copies may have new numbers.
+    columns
+        The columns of the table.
     repetition
-        Returns how many records there are, how many different ones by some columns, and how often the rarest occurs.
+        A function that returns the number of records, the number of distinct records in some columns, and the smallest
+        number of copies of a record.
     """
-    names = [name for name, role in roles.items() if role is not Role.IDENTIFIER and name in there]
+    names = [name for name, role in roles.items() if role is not Role.IDENTIFIER and name in columns]
     if not names or Role.PERSON in roles.values():
         return ""
     records, different, rarest = repetition(names)
     if rarest < 2 or different < max(FEW_KINDS, records / 10):
         return ""
     return (
-        f"Each record occurs more than once: {records:,} records, {different:,} different ones. If the copies belong "
-        "to one person, k counts that person several times. Keep one of them, or name the column that says whose a "
-        "record is."
+        f"Each record occurs more than once: {records:,} records, {different:,} of them distinct. If the copies belong "
+        "to one person, k counts that person several times. Keep one copy, or name the column that identifies the "
+        "person of a record."
     )
 
 
-def repetition(cells: pd.DataFrame) -> tuple[int, int, int]:
-    """Return how many rows there are, how many different ones, and how often the rarest occurs."""
-    times = combinations(cells).multiplicities
+def count_repetition(cells: pd.DataFrame) -> tuple[int, int, int]:
+    """Return the number of rows, the number of distinct rows, and the smallest number of copies of a row."""
+    times = count_combinations(cells).multiplicities
     return len(cells), len(times), int(times.min())

@@ -1,8 +1,9 @@
-"""What a column of an owner's table looks like: a table of types, each of which knows its own columns.
+"""Recognition of the columns in an owner's table, by a list of types, each of which recognizes its own columns.
 
-A type is a generator of the column's name and its `Values`. Its first item is the `Column` that a draft proposes, with
-role, reason, domain and tree; a column of another type has none. A new type is one function and its line in `TYPES`.
-The types are read in their order, the surest first.
+A type is a generator that receives the name and the `Values` of a column. The first item that a type yields is the
+`ColumnProposal` of a draft, with role, reason, domain and tree. For a column of another type, the generator yields
+nothing. A new type needs one function and one line in `TYPES`. The types are tried in order, from the most certain type
+on.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from privnb.microdata import cuts
 from privnb.microdata.bands import FEW as FEW_VALUES
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.generalization import Generalization
-from privnb.microdata.hierarchy.merging import merged
+from privnb.microdata.hierarchy.merging import merge_siblings
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.lazy import pd
 from privnb.tables.notation import Notation
 
-Tree = Callable[..., Generalization]  # of an attribute
+Tree = Callable[..., Generalization]  # a function of an attribute
 
 
-def named(words: str) -> re.Pattern[str]:
-    """What finds one of the `words` in a column's name, whatever stands around it: `patientName`, `patient_name`."""
+def name_pattern(words: str) -> re.Pattern[str]:
+    """Return a pattern that matches one of the `words` in a column's name, as in `patientName` and `patient_name`."""
     return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
 
 
@@ -48,7 +49,7 @@ KEY = re.compile(
     rf"|(^|[\W_])(nr|no|num|number)$|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(row[\W_]?names?|unnamed: 0)$",
     re.IGNORECASE,
 )
-# Whose a record is, by the column's name: not what counts or numbers something, as number_of_visits does.
+# Names of keys of people; names of counts, such as number_of_visits, do not match.
 OWNER = re.compile(
     rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}"
     "|^(person|patient|subject|participant|resp(ondent)?|student|pupil|employee|worker)$",
@@ -59,19 +60,23 @@ GROUP = re.compile(
     r"firm|plot|site|store|cent(er|re)|ward|group)[\W_]?(id|code|nr|no|num|number)?",
     re.IGNORECASE,
 )
-KIND = named("sex|gender|geschl(echt)?|sexe|race|ethnic(ity)?|marital|religion|nationality|citizenship|employment")
-PART = named("area|zone|sector|block|cluster|stratum|strata|psu")  # of a country or a sample; an area may be a size
+KIND = name_pattern(
+    "sex|gender|geschl(echt)?|sexe|race|ethnic(ity)?|marital|religion|nationality|citizenship|employment"
+)
+PART = name_pattern(
+    "area|zone|sector|block|cluster|stratum|strata|psu"
+)  # parts of a country or of a sample; an area may also be a size
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 SICK = re.compile(r"icd|diagn|(^|[\W_])dx", re.IGNORECASE)
 ICD = r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?"  # the classification of diseases, ICD-10
-COORDINATE = named("lat|latitude|lon|lng|long|longitude")
-YEAR = named("year|years?_?of|yr|jahr|annee|année|born|birth|built")
-TIME = named("year|quarter|month|week|day|date|time|period|wave|visit|round|session")
-MEASURED = named(
+COORDINATE = name_pattern("lat|latitude|lon|lng|long|longitude")
+YEAR = name_pattern("year|years?_?of|yr|jahr|annee|année|born|birth|built")
+TIME = name_pattern("year|quarter|month|week|day|date|time|period|wave|visit|round|session")
+MEASURED = name_pattern(
     "salary|salaries|income|wages?|pay|earnings?|prices?|costs?|charges?|fees?|fare|rent|amount|revenue|sales|balance|"
     "debts?|assets?|money|value|time|days|weeks|months|hours|minutes|seconds|duration|weight|height|length|size|score"
 )
-PHONE = named("phones?|telephone|tel|mobile|cell|fax|telefon|handy")
+PHONE = name_pattern("phones?|telephone|tel|mobile|cell|fax|telefon|handy")
 NAME = re.compile(
     r"(^|[\W_])(sur|first|last|full|given|family|middle|maiden|nick|fore)[\W_]?names?([\W_]|$)"
     r"|^(names?|first|last|surname|(vor|nach)?name|nom|prénom|prenom|apellidos?|nombre)$"
@@ -79,7 +84,7 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 WHOLE = r"-?\d{1,9}"
-# What stands for each part of a date, and for letters of either case.
+# The pattern of each part of a date, and of letters in either case.
 LOOKS = {
     "%Y": r"\d{4}", "%y": r"\d\d", "%m": r"\d\d?", "%d": r"\d\d?", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}",
     "%q": "[1-4]", "Q": "[Qq]", "M": "[Mm]", ".": r"\.",
@@ -87,15 +92,15 @@ LOOKS = {
 
 
 def _looks(form: str) -> str:
-    """What a text of a form looks like, a pattern.
+    r"""Return a pattern that matches texts in a form of dates.
 
     >>> _looks("%m.%Y")
-    '\\\\d\\\\d?\\\\.\\\\d{4}'
+    '\\d\\d?\\.\\d{4}'
     """
     return re.sub(r"%.|[QM.]", lambda part: LOOKS[part[0]], form)
 
 
-# How days, months and quarters are written: a form, and what a text of it looks like.
+# The forms of days, months and quarters, each with the pattern of its texts.
 DAYS = {
     form: _looks(form)
     for form in (
@@ -108,16 +113,16 @@ DAYS = {
     "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d", "%Y%m": r"(1[89]|20)\d\d(0[1-9]|1[0-2])",
     "%Y-%m": r"\d{4}-\d\d", "%Y/%m": r"\d{4}/\d\d",
 }  # fmt: skip
-# What a text looks like where some lack the day, or the day and the month.
+# The patterns of forms in which some texts lack the day, or the day and the month.
 PARTLY = {
-    form: "|".join([look, *(_looks(each) for each in taxonomies.coarser(form))])
+    form: "|".join([look, *(_looks(each) for each in taxonomies.coarser_forms(form))])
     for form, look in DAYS.items()
-    if taxonomies.coarser(form)
+    if taxonomies.coarser_forms(form)
 }
 LETTERS = {"%d": "dd", "%m": "mm", "%b": "mmm", "%B": "month", "%Y": "yyyy", "%y": "yy", "%q": "q"}
 SPAN = r"(?P<begin>\d{4})(?: ?[-–/&] ?(?P<end>\d{4}|\d\d))?"  # of years
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1"), ("ja", "nein"), ("oui", "non")
-# Words that have an order, each list from low to high.
+# Words with an order, from low to high.
 ORDERS = [
     text.split(", ")
     for text in (
@@ -144,17 +149,18 @@ ORDERS = [
 ]
 CODES = "if these are codes, list them as text in the domain in the description file"
 KNOWN = Role.QUASI_IDENTIFIER
-MOST_ROWS = 100  # records per person, on average: what repeats more often is hardly a key
-FEW = 20  # different names: fewer are not of people
-LONG = 40  # characters of a text that is written freely
-WORDS = 3  # different texts that many cells of another type may have
-MOSTLY = 0.5  # of the first texts: those of a type, where all others are looked at
-LEAVES = 100_000  # a tree of more is of no use to anybody
+MOST_ROWS = 100  # the maximum number of records per person on average; a column with more is hardly a key
+FEW = 20  # the minimum number of distinct names; a column with fewer does not name people
+LONG = 40  # the minimum number of characters of free text on average
+WORDS = 3  # the maximum number of distinct texts of another type that may occur often
+MOSTLY = 0.5  # the share of the first texts that are of a type above which all texts are checked
+LEAVES = 100_000  # a tree with more leaves is not useful
 
 
-class Column(NamedTuple):
-    """What a draft says of a column: its role and why, the domain seen and the tree, None where it has none; and the
-    few texts that are not of its type, which count as missing.
+class ColumnProposal(NamedTuple):
+    """The proposal of a draft for a column: role, reason, domain and tree (None if there is no tree).
+
+    `odd` holds the few texts that are not of the type of the column and that count as missing.
     """
 
     name: str
@@ -165,29 +171,29 @@ class Column(NamedTuple):
     odd: tuple[str, ...] = ()
 
 
-def recognized(name: str, values: Values, notation: Notation = Notation()) -> Column:  # noqa: B008 - a tuple
-    """The `Column` that the first of `TYPES` that knows it proposes. `notation`: how the file writes numbers."""
+def recognize(name: str, values: Values, notation: Notation = Notation()) -> ColumnProposal:  # noqa: B008 - a tuple
+    """Return the `ColumnProposal` of the first type that recognizes the column; `notation` is that of the file."""
     return next(_proposed(name, values, notation))
 
 
-def published(name: str, values: Values, notation: Notation = Notation()) -> Column:  # noqa: B008
-    """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs.
+def recognize_published(name: str, values: Values, notation: Notation = Notation()) -> ColumnProposal:  # noqa: B008
+    """Return the `ColumnProposal` of the first type in `TYPES` that proposes a domain, which a release needs.
 
-    Raises SchemaError for one without a value.
+    Raises SchemaError for a column without values.
     """
     if not values.records:
-        raise SchemaError(f"column '{name}' has no value, so there is nothing to publish. Give it the role unused.")
+        raise SchemaError(f"column '{name}' has no values to publish. Give the column the role unused.")
     return next(column for column in _proposed(name, values, notation) if column.domain is not None)
 
 
-def _proposed(name: str, values: Values, notation: Notation) -> Iterator[Column]:
-    """What each of `TYPES` that knows the column proposes. Categories stay as the file writes them."""
+def _proposed(name: str, values: Values, notation: Notation) -> Iterator[ColumnProposal]:
+    """Yield the proposals of all types that recognize a column; categories stay as the file writes them."""
     typed, odd = _typed(values, notation)
     if odd:
         plain = typed.written(notation)
         for kind in TYPES:
             column = next(kind(name, plain), None)
-            if column and (kind is days or not isinstance(column.domain, Categories)):
+            if column and (kind is recognize_dates or not isinstance(column.domain, Categories)):
                 yield column._replace(odd=odd)
     plain = values.written(notation)
     for kind in TYPES:
@@ -199,10 +205,11 @@ def _proposed(name: str, values: Values, notation: Notation) -> Iterator[Column]
 
 
 def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]:
-    """The values of a column without the few that are not of its type, a number or a date, and the texts of these.
+    """Return the values of a column of numbers or dates without the few texts of another type, and these few texts.
 
-    Few are at most 5% of the records; of values that are nearly unique, up to half that say one of three words. Whole
-    numbers may be codes, of which some have letters: there only words without a digit, `<5` and `#REF!` are odd.
+    At most 5% of the records may have such texts; if the values are nearly unique, up to half of the records may have
+    one of three words. Whole numbers may be codes, and some of these codes may have letters. Among such codes, the
+    texts of another type are only words without a digit, `<5` and `#REF!`.
     """
     if values.different < FIRST or not values.mark or SUPPRESSED in {*values.texts}:
         return values, ()
@@ -224,8 +231,9 @@ def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]
 
 
 def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
-    """Whether the odd texts among numbers show that these are codes (012, 12b among whole numbers) or have an order
-    (18, 19, 90+).
+    """Return whether the odd texts among numbers show that the numbers are codes, or have an order with these texts.
+
+    Examples are 012 and 12b among whole numbers, and 18, 19, 90+.
     """
     if odd.str.fullmatch(r"0\d+").any():
         return True
@@ -236,7 +244,7 @@ def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
 
 
 def _of_dates(values: Values) -> Iterator[BoolArray]:
-    """Which texts are dates, in each form that most of the first ones have: boolean arrays (texts,)."""
+    """Yield, for each form that most of the first texts have, which texts are dates, as a boolean array (texts,)."""
     if values.different > LEAVES:
         return
     alone = _without_clock(values).texts
@@ -251,29 +259,29 @@ def _of_dates(values: Values) -> Iterator[BoolArray]:
 
 
 def _other_order(texts: pd.Series, form: str) -> bool:
-    """Whether some texts are days if what is read as the month is the day: these are not odd, but a second form."""
+    """Return whether some texts are days if day and month are exchanged, and thus have a second form."""
     turned = form.translate(str.maketrans("dm", "md"))
     return turned in DAYS and turned != form and bool(_read(texts, turned).notna().any())
 
 
-def nothing(name: str, values: Values) -> Iterator[Column]:
-    """Every cell is empty."""
+def recognize_empty(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize a column of empty cells."""
     if not values.records:
-        yield Column(name, Role.UNUSED, "every value is missing")
+        yield ColumnProposal(name, Role.UNUSED, "every value is missing")
 
 
-def people(name: str, values: Values) -> Iterator[Column]:
-    """Mail addresses; telephone numbers, by the column's name or as each begins with +; names, by the column's name."""
+def recognize_people(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize mail addresses, telephone numbers (by name, or by a leading +), and names of people (by name)."""
     if values.match(r"[^@\s]+@[^@\s]+\.\w+"):
-        yield Column(name, Role.IDENTIFIER, "looks like mail addresses")
+        yield ColumnProposal(name, Role.IDENTIFIER, "looks like mail addresses")
     if values.match(r"[+(]?\d[\d ()/.-]{5,}") and (PHONE.search(name) or values.texts.str.startswith("+").all()):
-        yield Column(name, Role.IDENTIFIER, "looks like phone numbers")
+        yield ColumnProposal(name, Role.IDENTIFIER, "looks like phone numbers")
     if NAME.search(name) and values.match(r"\D+") and (values.different > FEW or values.nearly_unique):
-        yield Column(name, Role.IDENTIFIER, "names of people, by the column's name")
+        yield ColumnProposal(name, Role.IDENTIFIER, "names of people, by the column's name")
 
 
-def spans(name: str, values: Values) -> Iterator[Column]:
-    """Years and spans of them, such as seasons: 1995-98, 2010/11, 1978."""
+def recognize_year_spans(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize years and spans of years, such as seasons: 1995-98, 2010/11, 1978."""
     if values.different > LEAVES or values.numbers or not values.texts[:FIRST].str.fullmatch(SPAN).any():
         return
     parts = values.texts.str.extract(rf"^{SPAN}$")
@@ -284,7 +292,7 @@ def spans(name: str, values: Values) -> Iterator[Column]:
         yield _categories(name, values, "values, of which most are spans of years", flat)
     begin, end = parts["begin"].astype(int), parts["end"].fillna(parts["begin"])
     end = end.astype(int) + (end.str.len() == 2) * (begin // 100 * 100 + 100 * (end.str[-2:].astype(int) < begin % 100))
-    months = (said.str.len() == 2).all() and said.astype(int).between(1, 12).all()  # but for seasons
+    months = (said.str.len() == 2).all() and said.astype(int).between(1, 12).all()  # months unless they are seasons
     if months and (end != begin + 1)[said.index].any():
         return
     if begin.min() >= 1000 and (begin <= end).all() and end.max() <= 2200:
@@ -292,8 +300,8 @@ def spans(name: str, values: Values) -> Iterator[Column]:
         yield _categories(name, values, "spans of years", flat, said="in order: ", order=order.get, in_order=True)
 
 
-def days(name: str, values: Values) -> Iterator[Column]:
-    """Days in one of the forms of `DAYS`, with or without the time of the day."""
+def recognize_dates(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize days in one of the forms of `DAYS`, with or without a time of the day."""
     if forms := day_forms(values):
         yield _days(name, values, forms)
     elif _like_days(values):
@@ -301,8 +309,10 @@ def days(name: str, values: Values) -> Iterator[Column]:
 
 
 def day_forms(values: Values) -> list[str]:
-    """The forms of `DAYS` in which every text is a day, the time behind it left out: several where it cannot be seen
-    which of two numbers is the month; empty for what are no days. Some days may be a month or a year alone.
+    """Return the forms of `DAYS` in which every text is a day; a time after the day is ignored.
+
+    There are several forms if it is unclear which of two numbers is the month; there is no form if the texts are not
+    days. Some texts may be only a month or a year.
     """
     alone = _without_clock(values)
     for looks in (DAYS, PARTLY) if _like_days(values) else ():
@@ -316,80 +326,82 @@ def day_forms(values: Values) -> list[str]:
     return []
 
 
-def partly_dated(values: Values) -> int:
-    """How many records have a month or a year in a column of days, or a year in one of months; 0 for another column."""
+def count_partial_dates(values: Values) -> int:
+    """Return the number of records with a month or year in a column of days, or with a year in a column of months."""
     forms = day_forms(values)
     found = _read(_without_clock(values).texts, forms[0]).isna() if forms else np.zeros(len(values.texts), dtype=bool)
     return int(values.counts[np.asarray(found)].sum())
 
 
-def days_in(name: str, values: Values, form: str) -> Column:
-    """The `Column` of days of which the owner says how they are written.
+def recognize_days(name: str, values: Values, form: str) -> ColumnProposal:
+    """Return the `ColumnProposal` of days in the form that the owner states.
 
     Parameters
     ----------
     name : str
     values : Values
     form : str
-        One of `day_forms`.
+        A form of `day_forms`.
 
     Raises
     ------
     SchemaError
-        For another form.
+        If the days do not have this form.
     """
     forms = day_forms(values)
     if form not in forms:
-        found = " or ".join(map(spelled, forms))
+        found = " or ".join(map(spell_form, forms))
         raise SchemaError(
-            f"column '{name}' does not hold days written as {spelled(form)}: "
+            f"column '{name}' does not hold days written as {spell_form(form)}: "
             + (f"all of its values can be read as {found}." if found else "not all of its values are days.")
         )
     return _days(name, values, [form])
 
 
-def spelled(form: str) -> str:
-    """A form as people write it.
+def spell_form(form: str) -> str:
+    """Return a form of dates in the notation that people use.
 
-    >>> spelled("%d/%m/%Y"), spelled("%d-%b-%Y")
+    >>> spell_form("%d/%m/%Y"), spell_form("%d-%b-%Y")
     ('dd/mm/yyyy', 'dd-mmm-yyyy')
     """
     return re.sub("%.", lambda part: LETTERS[part[0]], form)
 
 
-def times(name: str, values: Values) -> Iterator[Column]:
-    """Times of the day."""
+def recognize_times(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize times of the day."""
     if values.match(taxonomies.TIME) and values.different <= LEAVES:
         day = max(map(taxonomies.Time.of, values.texts)) < (24, 0, 0)
         what = "times of the day" if day else "hours and minutes"
         yield _categories(name, values, what, taxonomies.times, order=taxonomies.Time.of, in_order=True)
 
 
-def truths(name: str, values: Values) -> Iterator[Column]:
-    """True or false, in two different words."""
+def recognize_booleans(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize columns of true and false, in any two words for these."""
     said = {*values.texts.str.lower()} if values.different == 2 else ()
     if pair := next((pair for pair in TRUTHS if said == {*pair}), None):
         yield _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
 
 
-def coordinates(name: str, values: Values) -> Iterator[Column]:
-    """Degrees of latitude and longitude, by the column's name."""
+def recognize_coordinates(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize degrees of latitude and longitude, by the name of the column."""
     seen = values.numbers if COORDINATE.search(name) else None
     if seen and -180 <= seen.low and seen.high <= 180:
         if (domain := values.in_steps(Decimal("0.1"))) and seen.step < 1:
             yield _numbers(name, values, domain, "a coordinate", "0.1 is about 10 km, finer ones lead to a house")
 
 
-def years(name: str, values: Values) -> Iterator[Column]:
-    """Years, by the column's name."""
+def recognize_years(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize years, by the name of the column."""
     seen = values.numbers if YEAR.search(name) and values.whole else None
     if seen and 1500 <= seen.low and seen.high <= 2200:
         yield _numbers(name, values, seen, f"years, {values.different} different")
 
 
-def codes(name: str, values: Values) -> Iterator[Column]:
-    """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0; and
-    those of diseases, by their looks, of which the point is a part unless the name says what they are.
+def recognize_codes(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize codes, such as post codes and codes of diseases.
+
+    Post codes are recognized by name, by the British form, or as digits of one length with a leading 0. Codes of
+    diseases are recognized by their form, which includes a point unless the name identifies them.
     """
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
@@ -406,17 +418,18 @@ def codes(name: str, values: Values) -> Iterator[Column]:
         yield _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
 
 
-def free_text(name: str, values: Values) -> Iterator[Column]:
-    """Sentences, of which most are one person's."""
+def recognize_free_text(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize free text, most of which occurs for a single person."""
     own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
     if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
-        yield Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
+        yield ColumnProposal(name, Role.UNUSED, f"free text, {words:.0f} words on average, which may disclose anything")
 
 
-def groups(name: str, values: Values) -> Iterator[Column]:
-    """Whole numbers that name a place, a group or a kind of people, by the column's name; where that could be a size,
-    counted from 1.
+def recognize_group_numbers(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize, by the name of the column, whole numbers that stand for a place, a group or a kind of people.
+
+    If the name could also mean a size, the numbers must count from 1.
     """
     if not values.whole or values.different < 3 or values.nearly_unique:
         return
@@ -427,57 +440,64 @@ def groups(name: str, values: Values) -> Iterator[Column]:
         yield _categories(name, values, what, flat, said="by its name: ", order=float, in_order=True)
 
 
-def keys(name: str, values: Values) -> Iterator[Column]:
-    """What nearly names a person: texts, or whole numbers that look like it, of which hardly two are alike."""
+def recognize_keys(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize texts or whole numbers that are nearly all different, and so nearly identify a person."""
     if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
-        reason = f"{values.different} values in {values.records} records: nearly the name of a person"
-        yield Column(name, Role.IDENTIFIER, reason)
+        reason = f"{values.different} values in {values.records} records, so it nearly identifies a person"
+        yield ColumnProposal(name, Role.IDENTIFIER, reason)
     if values.whole and OWNER.search(name) and values.records < values.different * MOST_ROWS:
-        yield Column(name, Role.IDENTIFIER, f"numbers people, by its name: {values.different} different{values.gaps}")
+        yield ColumnProposal(
+            name, Role.IDENTIFIER, f"a key of people by its name: {values.different} different{values.gaps}"
+        )
 
 
-def numbers(name: str, values: Values) -> Iterator[Column]:
-    """Numbers, but for two whole ones."""
+def recognize_numbers(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize numbers, unless the column has only two different whole numbers."""
     if values.numbers and not (values.whole and values.different == 2):
         yield _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
 
 
-def in_order(name: str, values: Values) -> Iterator[Column]:
-    """Whole numbers, numbers in words, ranges of them, and words that have an order."""
+def recognize_ordered(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize whole numbers, ranges, and words that have an order."""
     if order := _order(values):
         yield _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
 
 
-def too_many(name: str, values: Values) -> Iterator[Column]:
-    """More different texts than a hierarchy can list."""
+def recognize_many_texts(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize columns with more different texts than a hierarchy can list."""
     if values.different > LEAVES:
-        reason = f"{values.different:,} different texts: shorten or group them in the file first"
-        yield Column(name, Role.UNUSED, reason)
+        reason = f"{values.different:,} different texts; shorten or group them in the file first"
+        yield ColumnProposal(name, Role.UNUSED, reason)
 
 
-def categories(name: str, values: Values) -> Iterator[Column]:
-    """Any other values."""
+def recognize_categories(name: str, values: Values) -> Iterator[ColumnProposal]:
+    """Recognize all other values."""
     yield _categories(name, values, "values", flat)
 
 
 TYPES = (
-    nothing, people, spans, days, times, truths, coordinates, years, codes, free_text, groups, keys,
-    numbers, in_order, too_many, categories,
+    recognize_empty, recognize_people, recognize_year_spans, recognize_dates, recognize_times, recognize_booleans,
+    recognize_coordinates, recognize_years, recognize_codes, recognize_free_text, recognize_group_numbers,
+    recognize_keys, recognize_numbers, recognize_ordered, recognize_many_texts, recognize_categories,
 )  # fmt: skip
 
 
-def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str = "") -> Column:
-    """A column of numbers: why they are some, and what else is to be known."""
+def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str = "") -> ColumnProposal:
+    """Return the proposal for a column of numbers with a reason; `more` is an additional note."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
     parted = _cuts(domain, values)
     domain, even = replace(domain, cuts=parted), "its cuts divide people about evenly" * (parted is not None)
-    rounded = "" if domain.has(values.texts).all() else f"loading rounds to the domain's step of {domain.step:g}"
-    return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, even, rounded])), domain)
+    rounded = (
+        "" if domain.has(values.texts).all() else f"loading rounds numbers to the step of the domain, {domain.step:g}"
+    )
+    return ColumnProposal(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, even, rounded])), domain)
 
 
 def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
-    """Cuts that divide people about evenly, where one of the usual intervals would hold more than a third of them: a
-    class of people in one interval shows everybody's value. None for another domain.
+    """Return cuts that divide people roughly evenly, if a usual interval would hold more than a third of the people.
+
+    A class of people in a single interval would disclose the value of each person. The result is None for any other
+    domain.
     """
     if domain.steps < FEW_VALUES:
         return None  # each value is a band of its own
@@ -487,39 +507,43 @@ def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
     fullest = _fullest(cast(tuple[float, ...], domain.cuts), numbers, people)
     if fullest <= people.sum() / 3:
         return None
-    found = cuts.even(domain, numbers, people, LIMIT)
+    found = cuts.even_cuts(domain, numbers, people, LIMIT)
     return found if found and _fullest(found, numbers, people) < fullest else None
 
 
 def _fullest(parted: Sequence[float], numbers: FloatArray, people: IntArray) -> int:
-    """How many people the interval holds that holds most of them."""
+    """Return the number of people in the interval that holds the most people."""
     return np.bincount(np.searchsorted(parted, numbers, side="right"), people).max()
 
 
 def _categories(
     name: str, values: Values, what: str, tree: Tree, said: str = "", order: Callable[[str], Any] = str, **how: Any
-) -> Column:
-    """A column of categories. `said` first; `what` they are; the tree of an attribute whose values `apart` are not so;
-    by what they are sorted; and how its branches are `merged`.
+) -> ColumnProposal:
+    """Return the proposal for a column of categories.
+
+    `said` is the beginning of the reason, and `what` the kind of the values. `tree` is a function that builds the tree,
+    `order` the sort key of the values, and `how` holds options of `merge_siblings`.
     """
     if SUPPRESSED in set(values.texts):
         raise SchemaError(
-            f"'{name}' has cells that are '{SUPPRESSED}', which in a release stands for any value. Write another word "
-            "for what they say, or leave them empty if they say nothing."
+            f"'{name}' has cells with '{SUPPRESSED}', which means a suppressed value in a release. Replace this text "
+            "with another word, or leave the cells empty if their value is missing."
         )
     domain = Categories((*sorted(set(values.texts), key=order), *values.marks))
     attribute = Attribute(name, KNOWN, domain)
     made = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
-    whole = cast(Taxonomy, made)  # as those of all categories are
-    with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
-        # Texts of any kind may be a person's own; what is in an order, and codes, is not.
-        whole = merged(whole, values.records_of(), named=LIMIT * (tree is flat and "in_order" not in how), **how)
+    whole = cast(Taxonomy, made)  # categories always have a tree
+    with contextlib.suppress(SchemaError):  # two values joined by | may be a third value
+        # Texts without an order may be the words of one person; ordered values and codes are not.
+        whole = merge_siblings(
+            whole, values.records_of(), named=LIMIT * (tree is flat and "in_order" not in how), **how
+        )
     many = f"{values.different} {what}" if values.different != 1 else "one value"
-    return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
+    return ColumnProposal(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
 
 
 def _like_days(values: Values) -> bool:
-    """Whether the first texts look like days: of most columns no more is read."""
+    """Return whether the first texts look like days, which spares most columns a complete reading."""
     first = _without_clock(replace(values, texts=values.texts[:FIRST]))
     return values.different <= LEAVES and any(map(first.match, [*DAYS.values(), *PARTLY.values()]))
 
@@ -528,40 +552,40 @@ def _without_clock(values: Values) -> Values:
     return replace(values, texts=values.texts.str.replace(taxonomies.CLOCK, "", regex=True))
 
 
-def _days(name: str, values: Values, forms: Sequence[str]) -> Column:
-    """The `Column` of days that are written in one of `forms`."""
+def _days(name: str, values: Values, forms: Sequence[str]) -> ColumnProposal:
+    """Return the `ColumnProposal` of days in one of `forms`."""
     form, *others = forms
     alone = _without_clock(values)
     examples = " or ".join(date(2024, 2, 29).strftime(each).replace("%q", "1") for each in forms)
     what = "days" if "%d" in form else "quarters" if "%q" in form else "months"
     if timed := (alone.texts != values.texts).any():
         what = "points in time"
-    said = f"dates, written as {examples}{' 13:45' * bool(timed)} is; "
-    said += "labels above the value itself have no time of the day; " * bool(timed)
-    if partly_dated(values):
-        said, what = f"{said}some name a month or a year alone; ", "dates"
-    said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
+    said = f"dates, written like {examples}{' 13:45' * bool(timed)}; "
+    said += "labels above the leaves have no time of the day; " * bool(timed)
+    if count_partial_dates(values):
+        said, what = f"{said}some have only a month or a year; ", "dates"
+    said += "69 to 99 mean 1969 to 1999; " * form.endswith("y")
     tree = partial(taxonomies.dates, form=form)
-    if others:  # the same day in both readings or another one; the year is the same
-        answer = f"{name}: {spelled(form)}"
-        said += f"which of them cannot be seen, so the tree has years alone: say --days {answer!r} for months; "
+    if others:  # both forms have the same year
+        answer = f"{name}: {spell_form(form)}"
+        said += f"the form is ambiguous, so the tree has only years: state --days {answer!r} for months; "
         tree = partial(_years, form=form)
     order = dict(zip(values.texts, _dated(alone.texts, form), strict=True)).get
     return _categories(name, values, what, tree, said=said, order=order, in_order=True, lowest=-1)
 
 
 def _check_order(name: str, values: Values) -> None:
-    """Raise SchemaError for days of which some begin with the day, and others with the month."""
+    """Raise SchemaError if some days begin with the day and others with the month."""
     for form, looks in DAYS.items():
         turned = form.translate(str.maketrans("dm", "md"))
-        # Without a first part over 12 and a second one over 12 there is one order.
+        # The orders differ only if both the first and the second part exceed 12 somewhere.
         if form.startswith("%d") and turned in DAYS and values.match(looks):
             first, other = (_read(values.texts, each).isna() for each in (form, turned))
             if not (first & other).any():
                 day, month = values.texts[other].iloc[0], values.texts[first].iloc[0]
                 raise SchemaError(
                     f"column '{name}' has days in two orders: {day!r} begins with the day, {month!r} with the month. "
-                    "Write all of them in one order, as 2024-02-29 is."
+                    "Write all days in one order, such as 2024-02-29."
                 )
 
 
@@ -572,21 +596,21 @@ def _read(texts: pd.Series, form: str) -> pd.Series:
 
 
 def _dated(texts: pd.Series, form: str) -> pd.Series:
-    """The same of texts of which some lack the day, or the day and the month: the first day of these."""
+    """Return dates for texts; a text without the day, or without day and month, is the first day of its period."""
     found = _read(texts, form)
-    for each in taxonomies.coarser(form):
+    for each in taxonomies.coarser_forms(form):
         found = found.fillna(_read(texts, each))
     return found
 
 
 def _years(attribute: Attribute, apart: Sequence[str], form: str) -> Taxonomy:
-    """The tree of days without months and quarters."""
+    """Return the tree of days without months and quarters."""
     rows = taxonomies.dates(attribute, apart, form).rows
     return Taxonomy(attribute.name, tuple((row[0], *row[-3:]) for row in rows))
 
 
 def _order(values: Values) -> Callable[[str], Any] | None:
-    """By what the values of a column are sorted that have an order, a function; None for others."""
+    """Return the sort key for the values of a column that have an order; None for other values."""
     if values.order and {*values.texts} <= {*values.order}:
         return values.order.index
     if values.match(WHOLE):
@@ -601,8 +625,11 @@ def _order(values: Values) -> Callable[[str], Any] | None:
 
 
 def _names_people(name: str, values: Values) -> bool:
-    """Whether whole numbers, nearly all different, look like those of people: by the column's name, as a count of the
-    records without large gaps, or as codes of one length that nothing says to be measured.
+    """Return whether whole numbers, nearly all different, look like keys of people.
+
+    Numbers look like keys if the name of the column is that of a key, if they count records without large gaps, or if
+    they
+    are codes of one length that do not seem to be measured.
     """
     numbers, lengths = values.texts.astype(float), values.texts.str.len()
     dense = values.different > 0.9 * values.records and numbers.max() - numbers.min() < 1.2 * values.different

@@ -1,4 +1,4 @@
-"""What is read of a column of unknown type: its distinct texts and how many records have each."""
+"""The values of a column of unknown type: distinct texts, and the number of records with each."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from privnb.runtime.lazy import pd
 from privnb.tables import notation
 from privnb.tables.notation import NUMBER, Notation
 
-FIRST = 10  # texts are looked at before all the others
-RARELY = 0.05  # of the records: cells that are not of the type of their column
-STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
-GRAINS = 10**6  # and decimals
-MOST_STEPS = 10**9  # of a domain that outliers stretch: with wider ends it is still one that `Numbers` holds
-FENCE = 3  # interquartile ranges beyond the quartiles: what lies farther is an outlier
-FINEST = Decimal("1e-9")  # no step of a domain is finer
+FIRST = 10  # the number of texts that are checked before all others
+RARELY = 0.05  # the maximum share of records with cells that are not of the type of their column
+STEPS = 10**8  # the maximum number of steps of a domain of whole numbers; otherwise, numbers are rounded
+GRAINS = 10**6  # the maximum number of steps of a domain of decimals
+MOST_STEPS = 10**9  # the maximum number of steps of a domain with outliers; `Numbers` also allows wider ends
+FENCE = 3  # numbers more than 3 interquartile ranges beyond the quartiles are outliers
+FINEST = Decimal("1e-9")  # the smallest step of a domain
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, what says
-    so, and how many records have each other text that the description names as one that says so; and the texts from
-    the lowest to the highest, if the owner of the table states that.
+    """The values of a column in a draft.
+
+    `texts` are the distinct texts, and `counts` the number of records with each. `missing` is the number of records
+    without a value, and `mark` the text for a missing value. `named` holds the number of records with each other text
+    that the description lists as missing. `order` lists the texts from the lowest to the highest, if the owner states
+    an order.
     """
 
     texts: pd.Series
@@ -50,9 +53,10 @@ class Values:
         also: Collection[str] = (),
         order: tuple[str, ...] = (),
     ) -> Self:
-        """Of a Categorical of texts. `mark`: a text that says that none is there, as others do that are in `also`;
-        `times`: how many records each entry stands for, integer array; `order`: the texts from the lowest to the
-        highest.
+        """Return the values of a Categorical of texts.
+
+        `mark` and the texts in `also` mean a missing value. `times`, an integer array, is the number of records of each
+        entry. `order` lists the texts from the lowest to the highest.
         """
         texts = pd.Series(column.cat.categories, dtype=object)
         counts = np.bincount(column.cat.codes + 1, times, len(texts) + 1)[1:].astype(np.int64)
@@ -63,39 +67,42 @@ class Values:
 
     @property
     def records(self) -> int:
-        """How many records have a value."""
+        """The number of records with a value."""
         return int(self.counts.sum())
 
     @property
     def different(self) -> int:
+        """The number of distinct values."""
         return len(self.texts)
 
     def records_of(self) -> dict[str, int]:
-        """The records of each text, the mark of a missing value among them."""
+        """Return the number of records with each text, including the mark of a missing value."""
         return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
 
     def records_with(self, texts: Iterable[str]) -> int:
-        """How many records have one of some texts."""
+        """Return the number of records with one of the given texts."""
         return int(self.counts[self.texts.isin(texts).to_numpy()].sum())
 
     @property
     def nearly_unique(self) -> bool:
-        """Whether there are more different values than two thirds of the records that have one."""
+        """Whether the number of distinct values exceeds two thirds of the number of records with a value."""
         return self.different > 2 * self.records / 3
 
     @property
     def marks(self) -> list[str]:
-        """The mark of a missing value, if one is missing: a list of one text or none."""
+        """The mark of a missing value in a list, which is empty if no value is missing."""
         return [self.mark] * (self.missing > 0)
 
     @property
     def gaps(self) -> str:
-        """How many are missing, in words."""
+        """The number of missing values, in words."""
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
     def without_tails(self, how: Notation) -> Self:
-        """The same with whole numbers as `Notation.without_tail` writes them, unless another number of the column has
-        decimals. Every type is guessed from these texts, so `1.0` and `1` lead to the same column.
+        """Return the values with whole numbers in the form of `Notation.without_tail`.
+
+        The values stay unchanged if another number of the column has decimals. Types are recognized from the returned
+        texts, so `1.0` and `1` lead to the same column.
         """
         texts = how.without_tail(self.texts)
         tailed = (texts != self.texts).to_numpy(dtype=bool)
@@ -106,14 +113,16 @@ class Values:
         return replace(self, texts=first, counts=counts[first].to_numpy())
 
     def written(self, how: Notation) -> Self:
-        """The same with numbers as Python reads them, if they are numbers in this `Notation`."""
+        """Return the values with numbers as Python reads them, if all texts are numbers in this `Notation`."""
         return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self
 
     @property
     def words(self) -> pd.Series:
-        """How many records have each text that is no number in a column of numbers, with decimal points or commas: at
-        least ten different ones, in most records. Empty for a column of another kind, such as codes, of which some
-        begin with 0.
+        """The number of records with each text that is not a number in a column of numbers.
+
+        A column counts as a column of numbers if most records have a number with a decimal point or comma, and if at
+        least ten numbers are distinct. The result is empty for any other column, such as a column of codes in which
+        some begin with 0.
         """
         found = pd.Series(self.counts, self.texts)
         if self.texts.str.fullmatch(r"0\d+").any():
@@ -124,24 +133,25 @@ class Values:
 
     @property
     def numerals(self) -> pd.Series:
-        """The texts, without words that have no digit where few records have these. They show a file's notation."""
+        """The texts, which show the notation of a file, without rare words that have no digit."""
         words = ~self.texts.str.contains(r"\d").to_numpy(dtype=bool)
         return self.texts[~words] if self.counts[words].sum() <= RARELY * self.records else self.texts
 
     def match(self, pattern: str | re.Pattern[str]) -> bool:
-        """Whether all texts match a pattern as a whole."""
+        """Return whether each text matches a pattern as a whole."""
         return notation.match(self.texts, pattern)
 
     @cached_property
     def numbers(self) -> Numbers | None:
-        """The domain of a column of numbers, see `in_steps`; None if they are no numbers."""
+        """The domain of a column of numbers (see `in_steps`); None if the values are not numbers."""
         return self.in_steps() if self.match(NUMBER) else None
 
     def in_steps(self, finest: Decimal = Decimal(0)) -> Numbers | None:
-        """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for those that floats
-        or the steps of a domain do not tell apart.
+        """Return the domain of numbers, with ends rounded outward and steps of at least `finest`, or None.
 
-        The numbers without `outliers` decide how fine the steps are, so that one outlier or a code does not round all.
+        The result is None for numbers that floats, or the steps of a domain, cannot distinguish. The numbers without
+        `outliers` determine the step, so that a single outlier or code does not cause the rounding of all other
+        numbers.
         """
         numbers = self.texts.astype(float)
         least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
@@ -156,22 +166,24 @@ class Values:
             step *= 10
         if 0 < most - least < 10 * step == 10 * FINEST or max(abs(least), abs(most)) > 10**15:
             return None
-        # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
+        # About twenty grains from low to high are coarse enough to hide the smallest and largest record.
         grain = cuts.round_number(max((most - least) / 20, step))
         low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
         high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
-        # An end that few records have is theirs. One grain farther would say so as well: it hides in a fifth of all.
+        # An end must not be the value of few records. One grain farther would disclose it, too, so a fifth is used.
         wide = cuts.round_number(max((most - least) / 5, step))
         if high == most and self._few_have(numbers == float(most)):
             high = ((most / wide).to_integral_value(ROUND_FLOOR) + 1) * wide
         if low == least and low != 0 and self._few_have(numbers == float(least)):
             low = ((least / wide).to_integral_value(ROUND_CEILING) - 1) * wide
-        return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
+        return Numbers(cuts.to_number(low), cuts.to_number(high), cuts.to_number(step))
 
     @cached_property
     def outliers(self) -> BoolArray:
-        """Which texts of numbers lie more than three interquartile ranges beyond the quartiles of the different
-        numbers: boolean array (texts,). A code such as 999999 is one number, however many records have it.
+        """Whether each text is a number that is more than three interquartile ranges beyond the quartiles.
+
+        The result is a boolean array (texts,). The quartiles are computed from the distinct numbers, so a code such as
+        999999 counts once, even if many records have it.
 
         Source: Tukey, "Exploratory Data Analysis", 1977: values that are far out.
         """
@@ -181,14 +193,16 @@ class Values:
         return (numbers < first - far) | (numbers > third + far)
 
     def _few_have(self, alike: pd.Series) -> bool:
-        """Whether few records have one of some texts. alike: boolean Series of these."""
-        return withholding.few(int(self.counts[alike.to_numpy()].sum()))
+        """Return whether few records have one of the texts that the boolean Series `alike` selects."""
+        return withholding.is_few(int(self.counts[alike.to_numpy()].sum()))
 
     @cached_property
     def _places(self) -> int:
-        """How many decimals the texts of numbers have at most, also of 2.5e-04."""
+        """The largest number of decimals in the texts of numbers, including texts such as 2.5e-04."""
         texts, powers = self.texts, 0
-        if texts.str.contains("[eE]").any():  # of a million texts without, this costs a tenth of what follows
+        if texts.str.contains(
+            "[eE]"
+        ).any():  # for a million texts, this check takes a tenth of the time of the code below
             parts = texts.str.lower().str.partition("e")
             texts, powers = parts[0], pd.to_numeric(parts[2]).fillna(0)
         elif not texts.str.contains(".", regex=False).any():
@@ -198,5 +212,5 @@ class Values:
 
     @property
     def whole(self) -> bool:
-        """Whether these are whole numbers."""
+        """Whether the values are whole numbers."""
         return self.numbers is not None and self._places == 0

@@ -1,8 +1,8 @@
-"""Original microdata that obeys a schema: how to load, check, sample and split it.
+"""Original microdata that conform to a schema: loading, checks, samples and splits.
 
-A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
-checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
-their hierarchies, so that one table can serve several papers.
+A dataset is in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence, checksums,
+studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and their
+hierarchies, so that one table can serve several papers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import hashlib
 import html
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -23,11 +24,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 
 from privnb.datasets import description
-from privnb.datasets.outside import Found, Outside, found
+from privnb.datasets.outside import Outside, OutsideValues, find_outside
+from privnb.datasets.roles import Roles as OwnerRoles
 from privnb.microdata import hierarchy
-from privnb.microdata.columns import by_value, having, of_codes
+from privnb.microdata.columns import assign_columns, make_categorical, map_values
 from privnb.microdata.hierarchy import taxonomies
-from privnb.microdata.hierarchy.categories import values_of
+from privnb.microdata.hierarchy.categories import list_values
 from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
@@ -35,70 +37,73 @@ from privnb.runtime import expect, progress, validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import meant, shown
+from privnb.runtime.names import escape_invisible, suggest
 from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import Sentences, say, table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
-from privnb.tables.notation import Notation, with_tails
+from privnb.tables.notation import Notation, add_decimal_tails
 
-# What a description states of a column and an attribute keeps under the same name.
+# The keys of a column in a description that are also fields of an attribute.
 STATED = ("unit", "form_of", "cannot_be_known", "harmless", "public_distribution")
 
-Text = Mapping[str, Any]  # what a description, or a part of one, says
-Marks = dict[str, tuple[str, ...]]  # what says in each column that a value is missing
-Days = tuple[str, list[str]]  # how days are written, and which values are none
+Text = Mapping[str, Any]  # a description or a part of it
+Marks = dict[str, tuple[str, ...]]  # the marks of a missing value, by column
+Days = tuple[str, list[str]]  # the form of days, and the values that are not days
 Rows = TypeVar("Rows", bound=Microdata)
 Made = TypeVar("Made")
 Study = Annotated[
     str | None,
     lambda name, value: expect.kind(name, value, str, type(None), instead="Name a study of the description."),
 ]
-Records = Annotated[int | None, optional(at_least(0))]  # None or 0: all
+Records = Annotated[int | None, optional(at_least(0))]  # None or 0 means all records
 Portion = Annotated[float, between(0, 1, "both parts need records")]
 Folder = Annotated[str | os.PathLike[str] | None, optional(expect.path)]
 Source = Annotated[
     str | os.PathLike[str],
-    lambda name, value: expect.kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
+    lambda name, value: expect.kind(
+        name, value, str, os.PathLike, instead='Give the name of the loaded dataset, or "".'
+    ),
 ]
 Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "ward": Role.UNUSED }.'))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Microdata):
-    """Original microdata, one row per record, checked against its schema when made.
+    """Original microdata with one row per record, checked against its schema on creation.
 
-    Where the schema names the key of the person or household (`Role.PERSON`), several records may be of one person, and
-    what counts people counts them once. Without a key each record counts as a person.
+    If the schema names the key of the person or household (`Role.PERSON`), several records may belong to one person,
+    and counts of people count each person once. Without a key, each record counts as a person.
 
     Parameters
     ----------
     name : str
     table : DataFrame
-        n records with the schema's columns, put in the schema's order; its index carries no meaning and is replaced by
-        0..n-1. A missing number is NaN. It is kept as `cells`; to ask for it writes every cell out, 8 bytes each.
+        n records with the columns of the schema, which are put into the order of the schema; the index is replaced by
+        0..n-1. A missing number is NaN. The table is stored as `cells`; reading `table` decodes every cell, which takes
+        8 bytes per cell.
     schema : Schema
     hierarchies : dict of str to Generalization
-        How each quasi-identifier generalizes (see `hierarchy`).
+        The hierarchy of each quasi-identifier; see `hierarchy`.
     notes : tuple of Notice
-        What became of values outside of their domains, sentences, which a release of it repeats.
+        Notices on values outside their domains; releases repeat these notices.
 
     Attributes
     ----------
     cells : DataFrame
-        The table as coded columns, see `columns`: what counts reads this, and never `table`.
+        The table as coded columns; see `columns`. Code that counts uses `cells` instead of `table`.
     codes : dict of str to integer array (n,)
-        For each quasi-identifier the position of each record's value on its line.
+        For each quasi-identifier, the position of each record's value.
     people : integer array (n,)
-        Whose each record is, a number from 0 for each person; None without a key.
+        The person of each record, numbered from 0; None without a key of people.
     weights : float array (n,)
-        For how many people of the population each record stands, above 0; None without sampling weights.
+        The number of people of the population that each record represents, above 0; None without sampling weights.
     shared : dict of str to integer array
-        For each quasi-identifier the positions that ten or more people share (`withholding.LIMIT`), ascending: those
-        at which a published label may end.
+        For each quasi-identifier, the ascending positions that at least `withholding.LIMIT` people share. Published
+        labels may end there.
     """
 
-    HINT: ClassVar[str] = "Load one: load(name), or take `.dataset` of a table."
+    HINT: ClassVar[str] = "Load one: load(name), or use `.dataset` of a table."
     notes: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
@@ -107,10 +112,10 @@ class Dataset(Microdata):
     def _repr_html_(self) -> str:
         of = "" if self.people is None else f" of {self.headcount:,} people"
         text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
-        return shown(f"<p>{html.escape(text)}</p>") + table_html(self.schema.described())
+        return escape_invisible(f"<p>{html.escape(text)}</p>") + table_html(self.schema.described())
 
     def with_known(self, names: Collection[str]) -> Dataset:
-        """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""
+        """Return the dataset with the neutral columns `names` as quasi-identifiers, because an adversary knows them."""
         if not names:
             return self
         flat = {name: hierarchy.flat(self.schema[name]) for name in names}
@@ -120,23 +125,24 @@ class Dataset(Microdata):
 
     @validated
     def sample(self, records: int, *, rng: Randomness) -> Dataset:
-        """A random sample of `records` records without replacement, in file order; its name says so.
+        """Return a random sample of `records` records without replacement, in file order, with a name of its own.
 
-        Of a table with a key of people it is of people, with all records of each: fewer would be another kind of table.
+        With a key of people, the function samples people with all their records, because a table with only a part of
+        each person's records would be a different kind of table.
 
         Parameters
         ----------
         records : int
-            2 to n; of whole people as many as have no more records together.
+            A number from 2 to n. With a key of people, the sample has at most this many records.
         rng : int, Generator or None
 
         Returns
         -------
         Dataset
-            The same one for all n.
+            The sample, or the dataset itself for all n records.
         """
         if not 2 <= records <= len(self):
-            raise UsageError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
+            raise UsageError(f"`records` must be from 2 to {len(self)} (all of '{self.name}'); got {records}.")
         if records == len(self):
             return self
         generator = np.random.default_rng(rng)
@@ -150,12 +156,12 @@ class Dataset(Microdata):
 
     @validated
     def split(self, share: Portion, *, rng: Randomness) -> tuple[Dataset, Dataset]:
-        """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
+        """Return two disjoint random parts; no person is in both parts.
 
         Parameters
         ----------
         share : float
-            Above 0 and below 1.
+                The share of records in the first part, above 0 and below 1.
         rng : int, Generator or None
 
         Returns
@@ -167,7 +173,7 @@ class Dataset(Microdata):
         return self._part(first), self._part(~first)
 
     def _part(self, rows: IntArray | BoolArray) -> Dataset:
-        """The dataset of some records; its name says how many they are."""
+        """Return the dataset with some of the records; its name states the number of these records."""
         cells = self.cells.iloc[rows]
         return replace(self, name=f"{self.name} ({len(cells)} records)", table=cells)
 
@@ -183,26 +189,29 @@ def load(
     roles: Roles = None,
     outside: Outside = "refuse",
 ) -> Dataset:
-    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
-    see `Dataset.in_bands`.
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
+
+    Sensitive numbers are in bands; see `Dataset.in_bands`.
 
     Parameters
     ----------
     name : str or path-like
     study : str, optional
-        None: the description's `default_study`, or else the roles that stand at its columns.
+        The study. By default, it is the `default_study` of the description or, if there is none, the roles of the
+        columns.
     records : int, optional
-        Load a random sample of so many records; None or 0: all.
+        The size of a random sample; None or 0 means all records.
     rng : int, Generator or None
-        Draws the sample.
+        The source of the random sample.
     folder : path-like, optional
-        Of the datasets; None: the nearest `data/` at or above the current folder, else the project's own.
+        The folder of the datasets. By default, it is the nearest `data/` at or above the current folder or, if there is
+        none, the project's own folder.
     roles : dict of str to Role, optional
-        Other roles of some columns than those of the study.
+        Roles that replace those of the study for some columns.
     outside : str
-        What becomes of values outside of a described domain: "refuse" raises an error; "missing" takes them as missing
-        where the domain has a mark of missing values; "widen" widens the domain to what the records hold, after which
-        no promise of noise holds. The dataset and its releases say how many records that concerns.
+        The treatment of values outside a described domain. "refuse" raises an error. "missing" treats such values as
+        missing if the domain has a mark of missing values. "widen" widens the domain to include such values; promises
+        of noise then no longer hold. The dataset and its releases report the number of records with such values.
 
     Returns
     -------
@@ -211,25 +220,25 @@ def load(
     Raises
     ------
     SchemaError
-        For a wrong checksum, a column, value or hierarchy that does not fit, an unknown study, or a draft.
+        For a wrong checksum, an invalid column, value or hierarchy, an unknown study, or a draft.
     FileNotFoundError
-        For a description or data file that is not there.
+        For a missing description or data file.
     """
     with progress.step("loading the table"):
         if outside != "refuse":
-            whole = described_by(find(name, folder), study, roles=roles, outside=outside)
+            whole = load_described(find_description(name, folder), study, roles=roles, outside=outside)
             return whole.sample(records, rng=rng) if records else whole
-        return _loaded(find(name, folder), study, records, rng, roles)
+        return _loaded(find_description(name, folder), study, records, rng, roles)
 
 
 @contextlib.contextmanager
-def loaded_once(*folders: Path) -> Iterator[None]:
-    """Read a table that is loaded twice inside, in the same study and sample, once; keep nothing of it afterwards.
+def load_once(*folders: Path) -> Iterator[None]:
+    """Load each table only once per study and sample in this context, and discard all tables at the end.
 
     Parameters
     ----------
     *folders : Path
-        Only tables of these folders, such as `data/`; none: all tables.
+        The folders of the tables that are loaded once, such as `data/`; without folders, all tables are.
     """
     global _loaded
     before = _loaded
@@ -251,44 +260,44 @@ def loaded_once(*folders: Path) -> Iterator[None]:
 
 
 @validated
-def schema_of(name: validation.Path, study: Study = None, *, folder: Folder = None) -> Schema:
-    """The schema of a dataset in the roles of `study`, without its records: nothing but its description is read.
+def load_schema(name: validation.Path, study: Study = None, *, folder: Folder = None) -> Schema:
+    """Return the schema of a dataset in the roles of `study`, and read only the description.
 
     Parameters
     ----------
     name : str or path-like
     study : str, optional
     folder : path-like, optional
-        As of `load`.
+        See `load`.
 
     Returns
     -------
     Schema
-        That of `load`, but sensitive numbers are in no bands.
+        The same schema as that of `load`, but without bands for sensitive numbers.
 
     Raises
     ------
     SchemaError
         For an unknown study, or a draft.
     FileNotFoundError
-        For a description that is not there.
+        For a missing description.
     """
-    return Chosen.of(find(name, folder), study).schema
+    return DatasetDescription.of(find_description(name, folder), study).schema
 
 
 def _different(table: pd.DataFrame, name: str) -> tuple[pd.Series, IntArray]:
-    """The different texts of a column of `cells`, a Categorical of one entry each, and how many records have each."""
+    """Return the distinct texts of a column, as a Categorical, and the number of records with each text."""
     column = table[name].cat.remove_unused_categories()
     times = np.bincount(column.cat.codes[column.notna()], minlength=len(column.cat.categories))
     return pd.Series(pd.Categorical(column.cat.categories, column.cat.categories)), times
 
 
-class Chosen(NamedTuple):
+class DatasetDescription(NamedTuple):
     """A description in the roles of a study.
 
-    `text`: what it says; `study`: its name, or None; `choice`: what the study says; `schema`: of its columns;
-    `columns`: the schema of all that the description has; `widened`: the described domains of columns that have wider
-    ones here, see `taking`.
+    `text` is the content of the description, `study` the name of the study or None, and `choice` the content of the
+    study. `schema` is the schema of the columns of the study, and `columns` the schema of all described columns.
+    `widened` holds the described domains of columns whose domains were widened; see `taking`.
     """
 
     path: Path
@@ -301,22 +310,19 @@ class Chosen(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, study: str | None, roles: Mapping[str, Role] | None = None) -> Self:
-        """Raises SchemaError as `load`."""
-        text = description.read(path)
+        """Read a description in the roles of a study. Errors are those of `load`."""
+        text = description.read_description(path)
         if text.get("draft"):
-            raise SchemaError(
-                f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
-                f"it as its first lines say, then run `privnb describe NAME --confirm`, or delete "
-                "the line 'draft = true'."
-            )
+            raise SchemaError(_describe_draft(path, text))
         if doubt := text.get("format", {}).get("doubt"):
             raise SchemaError(
-                f"{path.name}: the encoding {text['format']['encoding']!r} is a proposal. {doubt}. Nothing is loaded "
-                "until one is stated."
+                f"{path.name}: the encoding {text['format']['encoding']!r} is a proposal. {doubt}. State an encoding "
+                "to load the table."
             )
+        mark = text.get("format", {}).get("missing", "")
         described = Schema(
             path.stem,
-            tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items()),
+            tuple(_about(name, _attribute, path.parent, name, entry, mark) for name, entry in text["columns"].items()),
         )
         study = study or text["dataset"].get("default_study")
         choice = _study(path, text, study)
@@ -329,61 +335,63 @@ class Chosen(NamedTuple):
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """The names of the description's columns by those in its files, where these differ."""
+        """The new names of columns by their names in the files, if these differ."""
         return self.text.get("renamed", {})
 
     def marks_where(self, records: str) -> Marks | None:
-        """The marks of a missing value by column, if those records are to "drop", or to "refuse", that have one."""
-        return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None
+        """Return the marks of missing values by column if the description states `records` ("drop" or "refuse")."""
+        return missing_marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None
 
     @property
     def _recoding(self) -> Mapping[str, Any]:
-        """How the study recodes its quasi-identifiers."""
+        """The recoding of the quasi-identifiers that the study states."""
         recoding: Mapping[str, Any] = self.choice.get("recoding", {})
         return recoding
 
     def _tree(self, name: str) -> Path:
-        """Return where the hierarchy of a column is, if it has a file."""
+        """Return the path of a column's hierarchy file, which need not exist."""
         folder = self.path.parent / "hierarchies" / self.choice.get("hierarchies", "default")
-        return description.inside(folder, f"{name}.csv")
+        return description.resolve_inside(folder, f"{name}.csv")
 
     def _days(self, name: str) -> Days | None:
-        """How the days of a column are written, and which values are none; None where no days are described."""
+        """Return the form of the days of a column, and its marks of missing values; None without a form."""
         form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
         marks = [self.text.get("format", {}).get("missing", "")]
         return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
 
     def with_one_mark(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Categoricals of texts, of any columns, in which that mark alone says that a value is missing by which labels
-        write it.
-        """
-        known = {name: marked for name, marked in marks(self.text).items() if name in cells}
-        return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
+        """Return Categoricals of texts in which only the mark that labels use marks a missing value."""
+        known = {name: marked for name, marked in missing_marks(self.text).items() if name in cells}
+        return assign_columns(
+            cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()}
+        )
 
     def taking(
         self, outside: Outside, names: Iterable[str], values: Callable[[str], tuple[pd.Series, IntArray]]
-    ) -> tuple[Chosen, list[Found]]:
-        """Return the same description, in which values outside of their domains are missing, or inside of wider ones.
+    ) -> tuple[DatasetDescription, list[OutsideValues]]:
+        """Return the description with wider domains, or with values outside the domains marked as missing.
 
         Parameters
         ----------
         outside : str
-            "refuse" changes nothing: such values are refused when the table is checked.
+            The treatment; see `load`. With "refuse", nothing changes, because the check of the table refuses such
+            values.
         names : iterable of str
-            The columns that are looked at.
+            The columns to check.
         values : function
-            Returns the different texts of a column, a Categorical of one entry each, and how many records have each.
+            A function that returns the distinct texts of a column, as a Categorical with one entry for each text, and
+            the number of records with each text.
 
         Returns
         -------
-        chosen : Chosen
+        chosen : DatasetDescription
         found : list of Found
-            What was outside, and what became of it.
+            The values outside their domains, and their treatment.
         """
         form = self.text.get("format", {})
         kept = {**self.text, "format": {**form, "records_with_missing": "keep"}}
         own, all_found = {name: dict(entry) for name, entry in self.text["columns"].items()}, []
-        weights = in_role(self.text, Role.WEIGHT)
+        weights = columns_in_role(self.text, Role.WEIGHT)
         for name in [] if outside == "refuse" else [each for each in names if each not in weights]:
             attribute = self.columns[name]
             if attribute.domain is None:
@@ -396,7 +404,7 @@ class Chosen(NamedTuple):
             else:
                 cells = _listed(cells, attribute.domain, Notation.of(form))
             mark, has_tree = form.get("missing", ""), self._tree(name).is_file() and name not in self._recoding
-            if each := found(attribute, texts, cells, times, mark, outside, has_tree=has_tree):
+            if each := find_outside(attribute, texts, cells, times, mark, outside, has_tree=has_tree):
                 all_found.append(each)
                 if each.domain is None:
                     own[name]["missing"] = [*own[name].get("missing", ()), *each.texts]
@@ -409,35 +417,35 @@ class Chosen(NamedTuple):
     def cleaned(
         self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
     ) -> pd.DataFrame:
-        """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
+        """Return Categoricals of texts from files, with missing values and numbers as described.
 
-        Raises SchemaError for values outside their domains. The index remains that of the rows that it keeps.
-        `names`: the columns that `table` has to have; None: all of the description, also those that the study leaves
-        out. `times`: as of `Schema.check`.
+        Raises SchemaError for values outside their domains. The remaining rows keep their index. `names` lists the
+        columns that `table` must have. By default, `table` must have all described columns, including columns that the
+        study omits. For `times`, see `Schema.check`.
         """
         return self.checked(_cleaned(self.text, table), names, times)
 
     def checked(
         self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
     ) -> pd.DataFrame:
-        """The same of what `_read_files` gives."""
-        weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
+        """Return the result of `_read_files`, with rounded numbers and checked against the domains."""
+        weights = columns_in_role(self.text, Role.WEIGHT)  # weights are not rounded to the steps of a domain
         domains = {each.name: each.domain for each in self.columns.attributes if each.name in table}
         numeric = {name: domain for name, domain in domains.items() if isinstance(domain, Numbers)}
         rounded = {name: own.rounded(table[name]) for name, own in numeric.items() if name not in weights}
-        table = having(table, rounded)
+        table = assign_columns(table, rounded)
         notation = Notation.of(self.text.get("format", {}))
         listed = {name: domain for name, domain in domains.items() if isinstance(domain, Categories)}
-        table = having(table, {name: _listed(table[name], own, notation) for name, own in listed.items()})
-        # Only the whole table is asked how many records it has, of which this may be a part.
+        table = assign_columns(table, {name: _listed(table[name], own, notation) for name, own in listed.items()})
+        # The number of records is checked for the whole table; these records may be only a part.
         self._of(self.columns, names).check(table, least=0, times=times)
         return table
 
     def made(self, kind: type[Rows], table: pd.DataFrame, names: Collection[str] | None = None, **more: Any) -> Rows:
-        """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
+        """Return the microdata of a `cleaned` table, as a `kind`: `Dataset` or `CombinationTable`, made with `more`."""
         schema, recoding, before = self._of(self.schema, names), self._recoding, self.widened
         for name in recoding:
-            self.schema[name]  # refuses a name that does not exist
+            self.schema[name]  # raises SchemaError for an unknown name
         chosen_set = self.choice.get("hierarchies", "default")
         hierarchies = {
             name: _about(
@@ -445,13 +453,13 @@ class Chosen(NamedTuple):
             )
             for name in schema.quasi_identifiers
         }
-        if self.choice.get("ends") == "exact":  # as those of published studies do
-            hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
+        if self.choice.get("ends") == "exact":  # published studies use exact ends
+            hierarchies = {name: hierarchy.keep_exact_ends(own) for name, own in hierarchies.items()}
         name = f"{self.path.stem}/{self.study}" if self.study else self.path.stem
         return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
 
     def _of(self, schema: Schema, names: Collection[str] | None) -> Schema:
-        """The schema of some columns; None: of all."""
+        """Return the schema of some columns, or of all columns for None."""
         attributes = (each for each in schema.attributes if names is None or each.name in names)
         return replace(schema, attributes=tuple(attributes))
 
@@ -459,23 +467,23 @@ class Chosen(NamedTuple):
 def _load(path: Path, study: str | None, records: int | None, rng: Randomness, roles: Roles = None) -> Dataset:
     if records:
         return _loaded(path, study, None, 0, roles).sample(records, rng=rng)
-    return described_by(path, study, roles=roles)
+    return load_described(path, study, roles=roles)
 
 
-_loaded: Callable[[Path, str | None, int | None, Randomness, Roles], Dataset] = _load  # see `loaded_once`
+_loaded: Callable[[Path, str | None, int | None, Randomness, Roles], Dataset] = _load  # see `load_once`
 
 
-def described_by(
+def load_described(
     path: Path,
     study: str | None = None,
     table: pd.DataFrame | None = None,
     roles: Mapping[str, Role] | None = None,
     outside: Outside = "refuse",
 ) -> Dataset:
-    """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
-    chosen, all_found = Chosen.of(path, study, roles), list[Found]()
+    """Return the dataset of a description; `table` holds the records of its files if they have already been read."""
+    chosen, all_found = DatasetDescription.of(path, study, roles), list[OutsideValues]()
     if outside != "refuse":
-        table = cells(path.parent, chosen.text, table)
+        table = read_cells(path.parent, chosen.text, table)
         chosen, all_found = chosen.taking(outside, [*table], partial(_different, table))
     made = chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
     return replace(made, table=made.cells, notes=tuple(each.notice for each in all_found)) if all_found else made
@@ -485,7 +493,7 @@ def described_by(
 def load_studies(
     name: validation.Path, *, records: Records = None, rng: Randomness = 0, folder: Folder = None
 ) -> list[Dataset]:
-    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none.
+    """Load the dataset once in each of its studies, or once in its own roles if it has no studies.
 
     Parameters
     ----------
@@ -493,32 +501,32 @@ def load_studies(
     records : int, optional
     rng : int, Generator or None
     folder : path-like, optional
-        As of `load`.
+        See `load`.
 
     Returns
     -------
     list of Dataset
     """
-    names = description.read(find(name, folder)).get("studies", [None])
+    names = description.read_description(find_description(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
-def proposed_domains(name: validation.Path) -> Sentences | None:
-    """What `description.unconfirmed` says of the description of a dataset, named as for `load`: Sentences, or None."""
-    text = description.unconfirmed(find(name).read_text(encoding="utf-8"))
+def describe_proposed_domains(name: validation.Path) -> Sentences | None:
+    """Return the result of `description.describe_unconfirmed` for a dataset, named as for `load`, or None."""
+    text = description.describe_unconfirmed(find_description(name).read_text(encoding="utf-8"))
     return say(text) if text else None
 
 
 @validated
-def find(name: validation.Path, folder: Folder = None) -> Path:
-    """Path of the description file of a dataset.
+def find_description(name: validation.Path, folder: Folder = None) -> Path:
+    """Return the path of the description file of a dataset.
 
     Parameters
     ----------
     name : str or path-like
-        A path to a `.toml` file, or a folder's name under `data/`.
+        A path to a `.toml` file, or the name of a folder in `data/`.
     folder : path-like, optional
-        As of `load`.
+        See `load`.
 
     Returns
     -------
@@ -527,14 +535,14 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
     Raises
     ------
     FileNotFoundError
-        If there is none; the datasets that are known are named.
+        If there is no such file; the error lists the known datasets.
     """
     if str(name).endswith(".toml"):
         roots, candidates = [], [Path(name)]
     else:
         roots = [Path(folder)] if folder else _roots()
         candidates = [root / name / f"{name}.toml" for root in roots]
-        # Of a folder that was called otherwise before, the one description that it holds.
+        # A renamed folder may hold a single description that still has the former name.
         held = [[*(root / name).glob("*.toml")] for root in roots if Path(name).name == str(name) != ".."]
         candidates += [path for paths in held if len(paths) == 1 for path in paths]
     for candidate in candidates:
@@ -543,29 +551,43 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
     known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
     if Path(name).is_file():
         raise MissingFileError(
-            f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
-            f"Known: {', '.join(known) or 'none'}. Draft one with `privnb describe FILE`."
+            f"'{name}' is a file of records and not a description.{suggest([Path(name).stem], known)} "
+            f"The known datasets are: {', '.join(known) or 'none'}. Draft a description with `privnb describe FILE`."
         )
     if Path(name).suffix not in ("", ".toml"):
         raise MissingFileError(
-            f"there is no file '{name}', nor a dataset of that name.{meant([Path(name).stem], known)} Known datasets: "
+            f"there is no file or dataset '{name}'.{suggest([Path(name).stem], known)} The known datasets are: "
             f"{', '.join(known) or 'none'}."
         )
     raise MissingFileError(
-        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above."
-        f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
+        f"there is no dataset '{name}': {candidates[0].name} was not found in data/ here or above."
+        f"{suggest([name], known)} The known datasets are: {', '.join(known) or 'none'}. Draft a description with "
         f"`privnb describe FILE`."
     )
 
 
+def _describe_draft(path: Path, text: Text) -> str:
+    """Return the sentences that refuse a draft: the facts that are missing, and the command that confirms the draft."""
+    chosen = {name: Role(entry["role"]) for name, entry in text["columns"].items() if entry["role"] in [*Role]}
+    roles = OwnerRoles(chosen, chosen)
+    facts = "".join(f" {sentence}" for sentence in roles.lacks)
+    sensitive = "" if roles.names(Role.SENSITIVE) else " --sensitive COLUMN"
+    name = path.stem if path.resolve() in [each.resolve() for each in list_datasets()] else str(path)
+    return (
+        f"{path.name} is a draft: its roles and domains are not confirmed.{facts} Check the draft as its first lines "
+        f"explain, then run `privnb describe {shlex.quote(name)}{sensitive} --confirm`, or delete the line "
+        "'draft = true'."
+    )
+
+
 def _roots() -> list[Path]:
-    """Return the folders that datasets are looked for in, the nearest first."""
+    """Return the folders in which datasets are searched, the nearest first."""
     here = Path.cwd()
     return [here / "data", *(parent / "data" for parent in here.parents), PROJECT / "data"]
 
 
-def known_datasets() -> list[Path]:
-    """Return the description files of the datasets that `find` finds by name, in the order of the alphabet."""
+def list_datasets() -> list[Path]:
+    """Return the description files that `find_description` finds by name, in alphabetical order."""
     found: dict[str, Path] = {}
     for path in (path for root in _roots() for path in sorted(root.glob("*/*.toml"))):
         if path.stem == path.parent.name:
@@ -573,66 +595,69 @@ def known_datasets() -> list[Path]:
     return [found[name] for name in sorted(found)]
 
 
-SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and data that an installed package brings
+SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and data of an installed package
 PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
-def cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """All records of the data files that a description's `text` names, in file order: per column a Categorical of its
-    texts, see `reading.read`. `table`: what it gave before; only that the files are the same is checked then. Raises
-    SchemaError and OSError as `load`.
+def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return all records of the data files of a description, in file order; see `reading.read_records`.
+
+    `table` is an earlier result; if it is given, only the checksums of the files are checked again. Errors are those of
+    `load`.
     """
     layout, names = text.get("format", {}), list(text["columns"])
-    files = data_files(folder, text)
+    files = list_data_files(folder, text)
     for entry, file in zip(text["files"], files, strict=True):
         found = description.checksum(file)
-        progress.seen(file.resolve(), found)
-        check_sum(entry, found)
+        progress.note_file(file.resolve(), found)
+        check_checksum(entry, found)
     if table is not None:
         return table
 
     def part(entry: Mapping[str, Any], file: Path) -> pd.DataFrame:
-        read, renamed = reading.read(file, text_files.Layout.of(layout | entry), names), text.get("renamed", {})
+        read, renamed = reading.read_records(file, text_files.Layout.of(layout | entry), names), text.get("renamed", {})
         reading.check_renamed(Path(entry["path"]), [*read], renamed)
         return read.rename(columns=renamed)
 
-    with ThreadPoolExecutor(2) as two:  # the engine leaves half of its work on a file to one processor
+    with ThreadPoolExecutor(2) as two:  # the engine does half of its work on a file on one core
         parts = [*two.map(part, text["files"], files)]
-    return reading.together(files, parts)
+    return reading.concatenate(files, parts)
 
 
-def data_files(folder: Path, text: Text) -> list[Path]:
-    """The paths of the data files that a description in a folder names. Raises SchemaError and OSError as `load`."""
+def list_data_files(folder: Path, text: Text) -> list[Path]:
+    """Return the paths of the data files of a description in `folder`. Errors are those of `load`."""
     files = []
     for entry in text["files"]:
-        files.append(description.inside(folder, entry["path"]))
+        files.append(description.resolve_inside(folder, entry["path"]))
         if not files[-1].is_file():
-            raise MissingFileError(f"{entry['path']} is described and not there. Put it beside its description.")
+            raise MissingFileError(
+                f"{entry['path']} is described but does not exist. Put the file next to the description."
+            )
         check_name("file", entry["path"])
     reading.check_different(files)
     return files
 
 
-def check_sum(entry: Mapping[str, Any], checksum: str) -> None:
-    """Raise SchemaError for a file that is not the one described; of one without a checksum nothing is asked.
+def check_checksum(entry: Mapping[str, Any], checksum: str) -> None:
+    """Raise SchemaError for a file whose checksum differs from the checksum in the description.
 
-    `entry`: what the description says of it; `checksum`: of the file that is there.
+    `entry` is the part of the description for the file, and `checksum` is the checksum of the actual file.
     """
     if checksum != entry.get("sha256", checksum):
         raise SchemaError(
-            f"{entry['path']} is not the file that is described: its SHA-256 is {checksum}, not {entry['sha256']}. "
-            "Fetch the original, or correct the checksum if you changed the file on purpose."
+            f"{entry['path']} is not the described file: its SHA-256 is {checksum}, not {entry['sha256']}. "
+            "Restore the original, or correct the checksum if you changed the file on purpose."
         )
 
 
 def _read_files(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The `cells` of a description's files, `_cleaned`."""
-    return _cleaned(text, cells(folder, text, table))
+    """Return the cells of the files of a description, read by `read_cells` and cleaned by `_cleaned`."""
+    return _cleaned(text, read_cells(folder, text, table))
 
 
 def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
-    """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
-    layout, marked = text.get("format", {}), marks(text)
+    """Return records as described: with decimal points in numbers, marks for missing values, and coded columns."""
+    layout, marked = text.get("format", {}), missing_marks(text)
     mark, notation = layout.get("missing", ""), Notation.of(layout)
     numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")
@@ -646,13 +671,13 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
             where = [name for name, missing in lacking.items() if missing.any()]
             raise SchemaError(
                 f"{some.sum()} of {len(table)} records have missing values, in {', '.join(where)}, and "
-                'records_with_missing = "refuse". Fill them in, or choose "keep" or "drop".'
+                'records_with_missing = "refuse". Fill in the missing values, or choose "keep" or "drop".'
             )
         table = table[~some]
-    apart = {role: in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
+    apart = {role: columns_in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
     numbers |= apart[Role.WEIGHT]
     gaps = apart[Role.PERSON] | numbers
-    # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
+    # A missing value is a category with its mark. In keys of people and numbers, it is NaN.
     read = {}
     for name in table:
         missing, own = "" if name in gaps else mark, notation if name in numbers else Notation()
@@ -660,56 +685,58 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(read, index=table.index)
 
 
-def in_role(text: Text, *roles: Role) -> set[str]:
-    """The columns that a description or one of its studies gives one of these roles: a set of names.
+def columns_in_role(text: Text, *roles: Role) -> set[str]:
+    """Return the columns that a description or one of its studies gives one of these roles.
 
     Parameters
     ----------
     text : dict
-        What the description says.
+        The content of the description.
     *roles : Role
     """
     named = {name for name, entry in text["columns"].items() if entry["role"] in roles}
     return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
 
 
-def marks(text: Text) -> Marks:
-    """What says in each column that a value is missing: `{column: texts}`, first that of the whole table, by which
-    labels write it. `text`: what the description says.
+def missing_marks(text: Text) -> Marks:
+    """Return the texts that mark a missing value in each column, `{column: texts}`.
+
+    The first text is the mark of the whole table, which labels use.
     """
     mark = text.get("format", {}).get("missing", "")
-    return {name: (mark, *with_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
+    return {name: (mark, *add_decimal_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
 
 
 def _read(column: pd.Series, marked: Collection[str], missing: str, notation: Notation) -> pd.Series:
-    """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
-    or is NaN where that is empty.
+    """Return a Categorical of texts in which numbers in the `notation` are written as Python reads them.
+
+    Missing and `marked` values become `missing`, or NaN if `missing` is empty.
     """
     texts = column.cat.categories
     values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
-    each = of_codes(_given(texts, marked) % len(values), values)  # of a category, then of each cell
+    each = make_categorical(_given(texts, marked) % len(values), values)  # for categories, then for each cell
     read = pd.Categorical.from_codes(each.codes[column.cat.codes], dtype=each.dtype)
     return pd.Series(read, column.index, name=column.name)
 
 
 def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Series:
-    """A Categorical of texts, of which a whole number with decimals, `1067.0`, is the number that the domain lists."""
+    """Return a Categorical in which whole numbers with decimals, such as `1067.0`, become the numbers in the domain."""
     texts = pd.Series(column.cat.categories, dtype=object)
     plain = notation.without_tail(texts)
     spelled = (plain != texts) & ~texts.isin(domain.values) & plain.isin(domain.values)
     if not spelled.any():
         return column
     numbers = dict(zip(texts[spelled], plain[spelled], strict=True))
-    return by_value(lambda own: own.replace(numbers).to_numpy(dtype=object), column)
+    return map_values(lambda own: own.replace(numbers).to_numpy(dtype=object), column)
 
 
 def _given(texts: pd.Series, marked: Collection[str]) -> IntArray:
-    """The numbers of texts, -1 for those that say that a value is missing; last that of a cell without any."""
+    """Return the index of each text, -1 for texts that mark a missing value, and a last entry of -1 for empty cells."""
     return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
 
 
 def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
-    """What `make(*given)` gives; its error names the column."""
+    """Return `make(*given)`, with the name of the column added to its error."""
     try:
         return make(*given)
     except SchemaError as error:
@@ -717,21 +744,23 @@ def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
 
 
 def _with_domains(schema: Schema, domains: Mapping[str, Numbers | Categories]) -> Schema:
-    """The schema with other domains of some attributes."""
+    """Return the schema with other domains of some attributes."""
     own = (replace(each, domain=domains[each.name]) if each.name in domains else each for each in schema.attributes)
     return replace(schema, attributes=tuple(own))
 
 
-def _attribute(folder: Path, name: str, entry: Mapping[str, Any]) -> Attribute:
+def _attribute(folder: Path, name: str, entry: Mapping[str, Any], mark: str) -> Attribute:
+    """Return the attribute of a described column; `mark` is the mark of a missing value in the whole table."""
     domain = entry.get("domain")
-    if isinstance(domain, str):  # a hierarchy's file: its leaves
-        file = description.inside(folder, domain)
-        domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.rows_of(file)))
-        progress.seen(file.resolve(), description.checksum(file))
+    if isinstance(domain, str):  # the leaves of a hierarchy's file
+        file = description.resolve_inside(folder, domain)
+        domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.read_rows(file)))
+        progress.note_file(file.resolve(), description.checksum(file))
     if isinstance(domain, Mapping):
         domain = Numbers(**domain)
     elif domain is not None:
-        domain = Categories(tuple(domain), of_records=entry.get("proposed", False))
+        held = mark if mark and mark in domain else None
+        domain = Categories(tuple(domain), mark=held, of_records=entry.get("proposed", False))
     stated = {key: entry[key] for key in STATED if key in entry}
     return Attribute(name, Role(entry["role"]), domain, **stated)
 
@@ -742,19 +771,20 @@ def _study(path: Path, text: Text, study: str | None) -> Text:
         check_name(f"{path.name}: study", name)
     if study and study not in studies:
         raise SchemaError(
-            f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.{meant([study], studies)}"
+            f"{path.name} has no study '{study}'; the studies are: "
+            f"{', '.join(studies) or 'none'}.{suggest([study], studies)}"
         )
     return studies[study] if study else {}
 
 
 def _roles(choice: Text) -> dict[str, Role]:
-    """`{column: role}` of a study, which lists its columns by role."""
+    """Return `{column: role}` for a study, which lists its columns by role."""
     pairs = [(name, role) for role in Role for name in choice.get(role, ())]
     twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
     if twice:
         raise SchemaError(
-            f"{twice} has two roles. A sensitive attribute cannot also be a quasi-identifier: what an "
-            "adversary may know already is not a secret to protect. Choose one."
+            f"{twice} has two roles. A sensitive attribute cannot also be a quasi-identifier, because an adversary may "
+            "already know a quasi-identifier. Choose one role."
         )
     return dict(pairs)
 
@@ -767,9 +797,11 @@ def _hierarchy(
     days: Days | None = None,
     before: Numbers | Categories | None = None,
 ) -> Generalization:
-    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
-    public intervals, `days` (how they are written, and the mark of a missing one) by the calendar, and categories in
-    one step. `before`: the domain that the file is of, where the attribute's was widened.
+    """Return the hierarchy of a quasi-identifier.
+
+    The hierarchy comes from the recoding of the study, or else from the file in the set of hierarchies. Without a file,
+    numbers use their public intervals, days use the calendar, and categories have one step. `before` is the domain of
+    the file, if the domain was widened.
     """
     how = recoding.get(attribute.name)
     if how is not None:
@@ -777,24 +809,24 @@ def _hierarchy(
     folder = path.parent / "hierarchies" / chosen_set
     if chosen_set != "default" and not folder.is_dir():
         raise SchemaError(
-            f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
+            f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Create {folder.name}/."
         )
-    file = description.inside(folder, f"{attribute.name}.csv")
+    file = description.resolve_inside(folder, f"{attribute.name}.csv")
     if days and not file.is_file():
         form, apart = days
         return taxonomies.dates(attribute, apart, form)
     if not file.is_file():
         domain = attribute.domain
         return hierarchy.LeveledRanges(domain) if isinstance(domain, Numbers) else hierarchy.flat(attribute)
-    progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
+    progress.note_file(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
     if before is None:
         return hierarchy.Taxonomy.read(file, attribute.public_domain)
     tree = hierarchy.Taxonomy.read(file, before)
-    return tree.with_leaves(each for each in values_of(attribute.public_domain) if each not in {*tree.leaves})
+    return tree.with_leaves(each for each in list_values(attribute.public_domain) if each not in {*tree.leaves})
 
 
 def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:
-    """As a study's recoding says: numbers as a range or by widths, categories as they are ordered or as sets."""
+    """Return the hierarchy of a recoding, which has ranges or widths of numbers, or an order or sets of categories."""
     domain = attribute.domain
     if isinstance(domain, Categories) and how in ("ordered", "set"):
         kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets
@@ -807,4 +839,4 @@ def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:
         if not isinstance(how, str):
             return hierarchy.Intervals(domain, tuple(how))
     allowed = '"range" or a list of widths' if attribute.numeric else '"ordered" or "set"; only numbers have ranges'
-    raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give {allowed}.")
+    raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}. Give {allowed}.")

@@ -1,7 +1,6 @@
-"""A description file `<name>.toml`: what it may say, each key with the values that it takes, in one table; what its
-comments alone say; and how its roles are changed with all else as it was.
+"""Description files `<name>.toml`: their keys and valid values, the information in their comments, and edits.
 
-A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
+A description may come with a table from a stranger, so it is checked completely before any of it is used.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from privnb.tables import reading
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
-PROPOSAL = "PROPOSAL"  # in a comment: a draft read the value from the records, and nobody has replaced it
-GUESS = "a guess"  # in a comment: nobody has checked the value
+PROPOSAL = "PROPOSAL"  # marks a value that a draft read from the records and nobody has replaced
+GUESS = "a guess"  # marks a value that nobody has checked
 
 
 @dataclass(frozen=True)
 class Value:
-    """A single value: what it is, in words for an error, and whether one fits."""
+    """A single value: its meaning in words, which errors state, and a test of whether a value is valid."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -43,7 +42,7 @@ class Value:
 
 @dataclass(frozen=True)
 class TomlTable:
-    """A table with these keys, of which some are `needed`; with others too where it is `open`."""
+    """A table with these keys, some of which are `needed`; other keys are allowed if the table is `open`."""
 
     keys: Mapping[str, object]
     needed: tuple[str, ...] = ()
@@ -52,7 +51,7 @@ class TomlTable:
 
 @dataclass(frozen=True)
 class Named:
-    """A table from names, of which there are at least `least`, to values of one kind."""
+    """A table from names to values of one kind, with at least `least` names."""
 
     each: object
     least: int = 0
@@ -70,7 +69,7 @@ def _text(value: object) -> TypeGuard[str]:
 
 
 def _number(value: Any) -> bool:
-    # Not a truth value, which Python counts as a number; nothing beyond 2^53, where floats have gaps.
+    # A bool, which is a number in Python, is refused, and so is a number beyond 2^53, where floats have gaps.
     return type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**53
 
 
@@ -86,7 +85,7 @@ def _domain(value: Any) -> bool:
     if isinstance(value, Mapping):
         ends = {"low", "high"} <= set(value) <= {*NUMBER_KEYS}
         cuts = value.get("cuts", 1)
-        # Steps finer than that are no numbers that floats tell apart.
+        # Floats cannot distinguish finer steps.
         return (
             ends
             and value.get("step", 1) != 0
@@ -107,7 +106,7 @@ def _recoding(value: Any) -> bool:
             and value.get("distance", "range") == "range"
             and (_widths(value["widths"]))
         )
-    return _text(value) or _widths(value)  # which text it may be depends on the column
+    return _text(value) or _widths(value)  # the allowed texts depend on the column
 
 
 def _plain(value: object) -> bool:
@@ -125,9 +124,10 @@ NUMBER_KEYS = ("low", "high", "step", "cuts", "missing", "missing_is_public")  #
 TEXT = Value("text", _text)
 NAMES = Value('a list of columns, such as ["age", "sex"]', _list(_text))
 DOMAIN = Value(
-    'a list of different texts, such as ["F", "M"], a .csv file beside the description whose lines begin with '
-    'them, or numbers { low = 0, high = 99 }, with step and cuts if need be, and missing = "NA" where there are gaps, '
-    "with missing_is_public = true where everybody may know which they are",
+    'a list of different texts, such as ["F", "M"], a .csv file next to the description whose lines begin with '
+    'them, or numbers { low = 0, high = 99 }, with step and cuts if needed, and missing = "NA" if numbers may be '
+    "missing, "
+    "with missing_is_public = true if everybody may know which are missing",
     _domain,
 )
 RECODING = Value(
@@ -146,7 +146,9 @@ KEYS = TomlTable(
                     "path": Value("the name of a file in the description's own folder", _inside),
                     "sha256": TEXT,
                     "made_of": NAMES,
-                    "skip_lines": Value("a whole number from 0", lambda value: type(value) is int and value >= 0),
+                    "skip_lines": Value(
+                        "a whole number of at least 0", lambda value: type(value) is int and value >= 0
+                    ),
                     "line_end": TEXT,
                 },
                 ("path",),
@@ -200,40 +202,39 @@ KEYS = TomlTable(
 )
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The description in the file at `path`, as TOML reads it, every key of it checked; `proposed` is a key more of
-    each column whose domain a draft read from the records, and that nobody has replaced, and `doubt` one of its format
-    where another encoding fits its files as well.
+def read_description(path: Path) -> dict[str, Any]:
+    """Return the description in the file at `path` with all keys checked.
 
-    Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be, and
-    OSError, which names the file.
+    Two keys are added: `proposed` for each column whose domain a draft read from the records, if nobody has replaced
+    the domain, and `doubt` for the format if another encoding fits equally well. Raises SchemaError for a file that is
+    not TOML in UTF-8, an unknown or missing key, and an invalid value; InputFileError for a file that cannot be read.
     """
     try:
         whole = path.read_bytes()
-        progress.seen(path.resolve(), hashlib.sha256(whole).hexdigest())
+        progress.note_file(path.resolve(), hashlib.sha256(whole).hexdigest())
         written = whole.decode("utf-8")
         text = tomllib.loads(written)
     except OSError as error:
         raise InputFileError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
-        raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
+        raise SchemaError(f"{path.name} is not UTF-8 text. Save the file as TOML in UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SchemaError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
     absent = [section for section in KEYS.needed if section not in text]
     if absent:
         raise SchemaError(
-            f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
+            f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for a complete description."
         )
     _check(path.name, "", text, KEYS)
-    for name in proposals(written):
+    for name in find_proposals(written):
         text["columns"][name]["proposed"] = True
-    if doubt := proposed_encoding(written):
+    if doubt := read_proposed_encoding(written):
         text["format"]["doubt"] = doubt
     return text
 
 
 def checksum(path: Path) -> str:
-    """The SHA-256 of a file, as hexadecimal digits. Raises OSError, which names the file."""
+    """Return the SHA-256 of a file in hexadecimal digits. Raise InputFileError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -242,29 +243,30 @@ def checksum(path: Path) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file; of a folder that of its parts' names and digests, in the order of the alphabet."""
+    """Return the SHA-256 of a file; for a folder, return the SHA-256 of the sorted names and digests of its parts."""
     if path.is_file():
         return checksum(path)
-    parts = "".join(f"{each.name} {checksum(each)}\n" for each in sorted(reading.parts(path)))
+    parts = "".join(f"{each.name} {checksum(each)}\n" for each in sorted(reading.list_parts(path)))
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def inside(folder: Path, name: str) -> Path:
-    """The path of the file `name` in `folder`. Raises SchemaError for one that leads outside, if only by a link."""
+def resolve_inside(folder: Path, name: str) -> Path:
+    """Return the path of `name` in `folder`. Raise SchemaError for a path out of the folder, even through a link."""
     path = folder / name
     if not _inside(str(name)) or not path.resolve().is_relative_to(folder.resolve()):
         raise SchemaError(
-            f"'{name}' leads out of {folder}, where the files of a description belong. Copy the file there and name it."
+            f"'{name}' leads out of {folder}, the folder of the description. Copy the file into this folder, and give "
+            "the name of the copy."
         )
     return path
 
 
 def _check(file: str, where: str, value: object, rule: object) -> None:
-    """Raise SchemaError unless `value` is as `rule` says; `where` is its key, such as `columns.age.role`."""
+    """Raise SchemaError unless `value` follows `rule`; `where` is the key of the value, such as `columns.age.role`."""
 
     def refuse(words: str) -> NoReturn:
         found = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:76]}..."
-        raise SchemaError(f"{file}: {where} is {words}; got {found}. Correct it.")
+        raise SchemaError(f"{file}: {where} must be {words}; got {found}. Correct the value.")
 
     match rule:
         case Value(words, fits):
@@ -286,10 +288,13 @@ def _check(file: str, where: str, value: object, rule: object) -> None:
             absent = [key for key in needed if key not in value]
             strange = [key for key in value if key not in keys and not is_open]
             if absent:
-                raise SchemaError(f"{file}: {where} has no {', '.join(absent)}. Add it: {_words(keys[absent[0]])}.")
+                raise SchemaError(
+                    f"{file}: {where} lacks {', '.join(absent)}. Add {absent[0]}: {_words(keys[absent[0]])}."
+                )
             if strange:
                 raise SchemaError(
-                    f"{file}: {where or 'it'} has {strange[0]!r}, which means nothing. It may have {', '.join(keys)}."
+                    f"{file}: {where or 'the description'} has the unknown key {strange[0]!r}. The valid keys are: "
+                    f"{', '.join(keys)}."
                 )
             for key in keys:
                 if key in value:
@@ -300,49 +305,49 @@ def _words(rule: object) -> str:
     return rule.words if isinstance(rule, Value) else "a table"
 
 
-def reasons(text: str) -> dict[str, str]:
-    """Return the comment beside the role of each column, where a draft says why it proposes it."""
+def read_reasons(text: str) -> dict[str, str]:
+    """Return the comment after the role of each column, in which a draft gives its reason."""
     columns = _read(text).get("columns", {}).items()
     return {name: comment for name, column in columns if (comment := _comment(column, "role"))}
 
 
-def proposals(text: str) -> list[str]:
-    """Return the columns whose domain still stands beside the word PROPOSAL."""
+def find_proposals(text: str) -> list[str]:
+    """Return the columns whose domain still has a comment with the word PROPOSAL."""
     return _begins(text, "domain", PROPOSAL)
 
 
-def unconfirmed(text: str) -> str:
-    """How many domains of what is published were read from the records, and what that means.
+def describe_unconfirmed(text: str) -> str:
+    """Return a sentence on how many published domains were read from the records, and on the consequences.
 
     Parameters
     ----------
     text : str
-        Of a description.
+        The text of a description.
 
     Returns
     -------
     str
-        A sentence; empty if there is none.
+        The sentence; empty if there are no such domains.
     """
-    columns = tomllib.loads(text).get("columns", {})  # a report may be of what is no whole description
+    columns = tomllib.loads(text).get("columns", {})  # a report may use an incomplete description
     stated = [name for name, entry in columns.items() if "domain" in entry and entry["role"] in PUBLISHED]
-    proposed = {*proposals(text)}.intersection(stated)
+    proposed = {*find_proposals(text)}.intersection(stated)
     if not proposed:
         return ""
     return (
-        f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has replaced them: which "
-        "values there can be and where ranges end tells of the records, and no promise of noise holds. The "
-        "description of the table marks each of them as PROPOSAL."
+        f"{len(proposed)} of {len(stated)} domains were read from the records and not replaced. Their values and "
+        "bounds disclose something about the records, and promises of noise do not hold. The description of the table "
+        "marks these domains as PROPOSAL."
     )
 
 
-def guessed_missing(text: str) -> list[str]:
-    """Return the columns of which a draft guessed that texts of another type count as missing."""
+def find_guessed_missing(text: str) -> list[str]:
+    """Return the columns for which a draft guessed that texts of another type count as missing."""
     return _begins(text, "missing", GUESS)
 
 
-def proposed_encoding(text: str) -> str:
-    """Return what a draft says beside an encoding that another one fits as well; "" for one that is stated."""
+def read_proposed_encoding(text: str) -> str:
+    """Return the comment of a draft on an encoding if other encodings are also possible; otherwise, ""."""
     layout = _read(text).get("format", {}) if PROPOSAL in text else {}
     comment = _comment(layout, "encoding")
     return comment if comment.startswith(PROPOSAL) else ""
@@ -356,20 +361,20 @@ def edit(
     days: Mapping[str, tuple[str, str]] | None = None,
     missing: Collection[str] = (),
 ) -> str:
-    """Return the text of a description with these roles; comments, domains and all else stay.
+    """Return the text of a description with these roles; comments, domains and all other parts stay as they are.
 
     Parameters
     ----------
     roles
-        By column.
+        The roles by column.
     more
-        Further lines of a column.
+        Further lines for columns.
     confirmed
-        Whether the line `draft = true` goes.
+        Whether to delete the line `draft = true`.
     days
-        For a column how its days are written, and the comment beside its role.
+        The form of the days, and the comment on the role, by column.
     missing
-        The columns whose owner has checked what a draft guessed of their line `missing`.
+        The columns for which the owner has checked the guess in the line `missing`.
     """
     document = tomlkit.parse(text)
     columns: Any = document["columns"]
@@ -382,7 +387,7 @@ def edit(
     for name, (form, reason) in (days or {}).items():
         columns[name]["days"] = form
         columns[name]["role"].comment(reason)
-    for name in {*missing}.intersection(guessed_missing(text)):
+    for name in {*missing}.intersection(find_guessed_missing(text)):
         columns[name]["missing"].comment(_comment(columns[name], "missing").replace(GUESS, "checked", 1))
     if confirmed:
         document.pop("draft", None)
@@ -390,20 +395,20 @@ def edit(
 
 
 def quote(text: str) -> str:
-    """Return text as TOML writes it, with every character written out that cannot be seen."""
+    """Return a text in the syntax of TOML, with escapes for all invisible characters."""
     return "".join(
         f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
         for each in json.dumps(text, ensure_ascii=False)
     )
 
 
-@functools.lru_cache(8)  # a description is read once for each of its uses
+@functools.lru_cache(8)  # several functions read the same description
 def _read(text: str) -> Mapping[str, Any]:
     return tomlkit.parse(text)
 
 
 def _begins(text: str, key: str, word: str) -> list[str]:
-    """The columns in which the comment beside a key begins with a word."""
+    """Return the columns in which the comment after a key begins with a word."""
     columns = _read(text).get("columns", {}) if word in text else {}
     return [name for name, column in columns.items() if re.match(rf"{word}\b", _comment(column, key))]
 

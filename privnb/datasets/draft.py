@@ -1,11 +1,12 @@
-"""Draft the description of an owner's table, for the owner to correct.
+"""Drafts of descriptions of tables, for their owners to correct.
 
-A draft guesses roles and says why. It proposes domains as it saw them in the records, which no description may do in
-the end (domains are public knowledge), and it names nothing sensitive. So a draft starts with `draft = true`, and
-`dataset.load` refuses it until the owner has gone through it and deleted that line.
+A draft guesses roles and gives reasons. A draft also proposes domains that it reads from the records. A final
+description must not contain such domains, because domains are public knowledge. A draft does not mark any column as
+sensitive. For these reasons, a draft starts with `draft = true`, and `dataset.load` refuses the draft until the owner
+has checked it and deleted that line.
 
-What is guessed of a column, `column_types` says. A description of files that nobody has described is inferred in the
-same way, and used as it is.
+`column_types` contains the rules. For files without a description, privnb infers a description in the same way and uses
+it at once.
 """
 
 from __future__ import annotations
@@ -27,55 +28,55 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets import description
-from privnb.datasets.column_types import GROUP, MOST_ROWS, OWNER, TIME, Column, published, recognized
+from privnb.datasets.column_types import GROUP, MOST_ROWS, OWNER, TIME, ColumnProposal, recognize, recognize_published
 from privnb.datasets.column_values import Values
 from privnb.datasets.description import GUESS, PROPOSAL, quote
-from privnb.datasets.roles import checked
+from privnb.datasets.roles import check_column
 from privnb.microdata import cuts
 from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Role, SchemaError
 from privnb.runtime import expect, progress, validation
 from privnb.runtime.arrays import IntArray
-from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
-from privnb.runtime.names import like, meant, offered, renamed_in, renaming
+from privnb.runtime.errors import OutputExistsError, UsageError, output_error
+from privnb.runtime.names import clean_name, describe_renaming, match_names, rename_invalid, suggest
 from privnb.runtime.notices import Notice
 from privnb.runtime.validation import optional, validated
 from privnb.tables import reading
 from privnb.tables.long_tables import TIMES, File, LongTable
-from privnb.tables.notation import Notation, mark_of, marks_in, with_tails
+from privnb.tables.notation import Notation, add_decimal_tails, find_mark, find_marks
 from privnb.tables.text_files import Layout
 
-MANY = 1_000_000  # different values of a column of undescribed files that is read
+MANY = 1_000_000  # the maximum number of distinct values of a column; other columns of undescribed files are left out
 
 
-LISTED = 200  # a longer domain stands in its hierarchy's file alone
-BY_CHANCE, FIRST = 10, 10_000  # pairs of records; records that are compared before all
-WHEN = ("dates", "years", "times")  # how a draft says that a column is a time
+LISTED = 200  # the maximum number of values in a description; a longer domain is only in its hierarchy's file
+BY_CHANCE, FIRST = 10, 10_000  # the minimum number of pairs of records; the number of records that are compared first
+WHEN = ("dates", "years", "times")  # the beginnings of the reason for a column of times
 
 
 HEAD = """\
-# Drafted by `privnb describe` from {file}: {records} records, {columns} columns. A guess, line by line.
+# Drafted by `privnb describe` from {file}: {records} records, {columns} columns. Every line is a guess.
 #
-# 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
-#    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
-#    person: the key of the person or household whose record this is, dropped too; k then counts different people.
-#    weight: for how many people of a population the record stands, dropped too.
+# 1. Roles. identifier: names a person; dropped from every release. quasi-identifier: others may know it.
+#    sensitive: nobody should learn it about a person. neutral: none of these. unused: left out.
+#    person: the key of the person or household of a record; dropped as well, and k then counts people.
+#    weight: the number of people of the population that a record represents; dropped as well.
 #    One row per person? {assumed}
-# 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
-# 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
-#    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
-#    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
-#    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused. A
-#    column's own list of missing names texts that say the same there, such as "97" where nobody answered. Noise with
-#    epsilon refuses numbers that may be missing, unless missing_is_public = true beside the mark says that everybody
-#    may know whose numbers are missing.
-# 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
-#    there where fewer than ten people share its end value. Choose them as one who does not know the records.
-# 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
-#    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
-#    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
-#    file: they become ranges that end at cuts.
-# 6. While a line `draft = true` is below, nothing loads this description: delete it when 1 to 5 are done.
-#    `privnb describe {stem} --form` does 1, 2 and 6 by menu.
+# 2. No column is sensitive until you choose one. Without a sensitive column, attribute disclosure is not measured.
+# 3. A domain is public knowledge: the possible values of anybody, in the table or not. Lines marked PROPOSAL were read
+#    from the records; replace them. A bound that is read from the records discloses something about them and voids
+#    every promise of noise. Loading rounds numbers to the step of their domain (1 by default); change it as you like.
+#    missing is the label of a missing number, which counts as a value; without it, missing numbers are refused. The
+#    list `missing` of a column holds further texts that mean a missing value, such as "97" for no answer. Noise with
+#    epsilon refuses numbers that may be missing, unless missing_is_public = true next to the mark states that
+#    everybody may know whose numbers are missing.
+# 4. Public intervals begin at cuts: 10 means every 10 from 0, [18, 65] means at 18 and at 65. A published range ends at
+#    a cut if fewer than ten people share its end value. Choose cuts without looking at the records.
+# 5. hierarchies/default/ holds one file per categorical attribute, leaf;level 1;...;*: put similar values under one
+#    label. Rare values were grouped first; their counts were read from the records, so this is a PROPOSAL, too.
+#    A new value of a domain needs a line there; a domain of more than 200 values is the leaves of its file. Numbers
+#    have no file: they become ranges that end at cuts.
+# 6. A description with the line `draft = true` cannot be loaded: delete the line when 1 to 5 are done.
+#    `privnb describe {stem} --form` covers 1, 2 and 6 with menus.
 {draft}
 [dataset]
 name = {name}
@@ -87,24 +88,24 @@ citation = ""
 """
 
 
-ASSUMED = {  # whether people have several records each
-    True: 'No, it seems: see role = "person" below. Without it a person\'s own records would hide that person.',
-    False: 'Assumed. If a person may have several, give their key role = "person": records of one hide nobody.',
+ASSUMED = {  # whether people seem to have several records, and the comment for each case
+    True: 'Probably not: see role = "person" below. Without it, k would count records instead of people.',
+    False: 'Assumed. If a person may have several, give the key of people role = "person", so that k counts people.',
 }
 
 
 RENAMED = """
-# The file's own names of these columns hold what no name may (slashes, angle brackets, invisible characters). Left: as
-# in the file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
+# The names of these columns in the file are not allowed (slashes, angle brackets, invisible characters). Left: the name
+# in the file; right: the name everywhere else. If you change a name on the right, change its [columns] and hierarchy.
 [renamed]
 """
 
 
 def _check_missing(name: str, value: Any) -> None:
-    """Raise TypeError or ValueError unless `value` gives by column texts that say that a value is missing."""
-    expect.kind(name, value, Mapping, instead="Give by column the texts that say that a value is missing.")
+    """Raise an error unless `value` maps columns to lists of texts that mark a missing value."""
+    expect.kind(name, value, Mapping, instead="Map columns to lists of texts that mark a missing value.")
     for column, texts in value.items():
-        expect.texts(f"{name}[{column!r}]", texts, "texts that say that a value is missing")
+        expect.texts(f"{name}[{column!r}]", texts, "texts that mark a missing value")
 
 
 Missing = Annotated[Mapping[str, Sequence[str]] | None, optional(_check_missing)]
@@ -117,49 +118,50 @@ def draft(
     missing: Missing = None,
     encoding: str | None = None,
 ) -> Path:
-    """Write the folder `<folder>/<name>` for the owner to correct.
+    """Write the folder `<folder>/<name>` with a drafted description for the owner to correct.
 
-    The folder holds a copy of `file` (Parquet where it is neither text nor Parquet), `<name>.toml`,
-    `hierarchies/default/<attribute>.csv`, and a `.gitignore` that keeps all of them out of git. The copy has the file's
-    mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
-    is changed.
+    The folder holds a copy of `file` (as Parquet if it is neither text nor Parquet), `<name>.toml`,
+    `hierarchies/default/<attribute>.csv`, and a `.gitignore` that keeps all these files out of git. The copy has the
+    permissions of the file, and only users who may read the file can open the folder. Either everything or nothing is
+    written, and existing files are not changed.
 
     Parameters
     ----------
     file : path-like
-        A file, or a folder of parts: see `reading.read_unknown`.
+        A file, or a folder of parts; see `reading.read_undescribed`.
     name : str, optional
-        None: the file's name, in lower case, with - for what is no letter or digit.
+        The name of the folder. By default, it is the name of the file in lower case, with - in place of all characters
+        other than letters and digits.
     folder : path-like
     missing : dict of str to list of str, optional
-        By column the texts that say that a value is missing, as "97" may where it means that nobody answered: they are
-        values of no other kind then. "q*" is each column whose name begins with q and that has the text. Marks such as
-        "?" and "NA" need not be named.
+        The texts that mark a missing value, by column, such as "97" for no answer. "q*" means each column whose name
+        begins with q and that has the text. Marks such as "?" and "NA" need not be listed.
     encoding : str, optional
-        Of text files that are not UTF-8, as Python names it; None: a proposal, which the draft shows.
+        The encoding of text files that are not UTF-8, by its name in Python. By default, the draft proposes an
+        encoding.
 
     Returns
     -------
     Path
-        Of `<name>.toml`.
+        The path of `<name>.toml`.
 
     Raises
     ------
     FileExistsError
-        If the folder is there.
+        If the folder exists.
     OSError
-        If it cannot be written.
+        If the folder cannot be written.
     SchemaError
-        For a table that cannot be read, or has one record.
+        For a table that cannot be read or has only one record.
     ValueError
-        For a name that names no folder, and for `missing` texts that do not stand in the column, or in none.
+        For an invalid name, and for texts in `missing` that do not occur in their column.
     """
-    return drafted(file, name, folder, missing, encoding=encoding)[0]
+    return draft_table(file, name, folder, missing, encoding=encoding)[0]
 
 
 @validated
 @progress.step("finding out what the columns are")
-def drafted(
+def draft_table(
     file: validation.Path,
     name: str | None = None,
     folder: validation.Path = "data",
@@ -168,18 +170,21 @@ def drafted(
     encoding: str | None = None,
     orders: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Path, pd.DataFrame]:
-    """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
+    """Draft a description as `draft` does, and return its path and the records, as one Categorical per column.
 
-    `known`: further texts for missing values, which need not be in the file; `orders`: as of `infer_description`.
+    `known` holds further texts for missing values, which need not occur in the file. For `orders`, see
+    `infer_description`.
     """
     file = Path(file)
-    table, layout, files = reading.read_unknown(file, encoding)
-    name = checked_name(name or named(file))
+    table, layout, files = reading.read_undescribed(file, encoding)
+    name = check_dataset_name(name or dataset_name(file))
     _check_several(file, len(table))
     place = Path(folder) / name
     if place.exists():
-        raise OutputExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
-    called = table.rename(columns=renamed_in(table))
+        raise OutputExistsError(
+            f"{place} exists already and is left as it is. Give another name, or move the folder away."
+        )
+    called = table.rename(columns=rename_invalid(table))
     codes = [table[name].cat.codes.to_numpy() for name in table]
     given = _missing(table, called, missing or {}, known)
     found = infer_description(table, layout, missing=given, codes=codes, orders=orders)
@@ -194,8 +199,8 @@ def drafted(
                 copy: functools.reduce(int.__and__, (stat.S_IMODE(each.stat().st_mode) for each in own))
                 for copy, own in copies.items()
             }
-            (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
-            # Open to whom all the files are open: values of their records stand in all of them.
+            (work / ".gitignore").write_text("*\n", encoding="utf-8")  # keeps personal data out of `git add .`
+            # Only users who may read all original files may read the new files, which all hold values of records.
             readers = functools.reduce(int.__and__, modes.values(), 0o044)
             for path in (work, *work.rglob("*")):
                 path.chmod(0o700 | readers | readers >> 2 if path.is_dir() else 0o600 | readers)
@@ -203,16 +208,19 @@ def drafted(
                 copied.chmod(mode)
             work.rename(place)
     except OSError as error:
-        raise ResourceError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
+        said = f"{place} cannot be written: {error.strerror or error}. Nothing is left there."
+        raise output_error(said, error) from error
     return place / f"{name}.toml", called
 
 
 def _copied(files: Sequence[Path], table: pd.DataFrame, work: Path, name: str) -> dict[Path, Sequence[Path]]:
-    """The copies in the folder `work`, and which files each is of: `{Path: list of Path}`. What is neither text nor
-    Parquet, such as a workbook, is copied as a Parquet file of its texts, from which releases are written to files.
+    """Copy the files into the folder `work`, and return `{copy: originals}`.
+
+    Files that are neither text nor Parquet, such as workbooks, become one Parquet file of texts, from which releases
+    can be written.
     """
-    if reading.kind(files[0]) in (reading.TEXT, reading.PARQUET):
-        return {Path(shutil.copyfile(each, work / offered(each.name))): [each] for each in files}
+    if reading.file_kind(files[0]) in (reading.TEXT, reading.PARQUET):
+        return {Path(shutil.copyfile(each, work / clean_name(each.name))): [each] for each in files}
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -224,52 +232,55 @@ def _copied(files: Sequence[Path], table: pd.DataFrame, work: Path, name: str) -
 def _missing(
     table: pd.DataFrame, called: pd.DataFrame, missing: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """By column the texts that say, beside the table's own mark, that a value is missing: `{column: list of str}`,
-    those that are given by the names of `table` and those that are known by the names it is `called` here.
+    """Return the texts by column that mark a missing value in addition to the mark of the table.
+
+    The keys of `missing` are names in `table`, and those of `known` are names in `called`.
     """
-    mark = mark_of([(called[name], None) for name in called])
+    mark = find_mark([(called[name], None) for name in called])
     given: dict[str, list[str]] = defaultdict(list)
     found = {}
     renamed = dict(zip(table, called, strict=True))
     for name, texts in missing.items():
-        alike = [checked(each, [*called]) for each in like(renamed.get(name, name), [*called])]
+        alike = [check_column(each, [*called]) for each in match_names(renamed.get(name, name), [*called])]
         for mean in texts:
             there = [each for each in alike if _holds(called[each], mean)]
             if not there:
-                raise UsageError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
+                raise UsageError(f"no cell of '{name}' is {mean!r}. Write the mark of a missing value as in the file.")
             for each in there:
                 given[each].append(mean)
     for name, column in called.items():
         there = [text for text in known.get(name, ()) if _holds(column, text)]
-        means = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
+        means = dict.fromkeys([*given.get(name, ()), *there, *find_marks(column)])
         found[name] = [text for text in means if text != mark]
     return found
 
 
 def _holds(column: pd.Series, text: str) -> bool:
-    return column.cat.categories.isin(with_tails([text])).any()
+    return column.cat.categories.isin(add_decimal_tails([text])).any()
 
 
-def named(file: Path) -> str:
-    """What a dataset is called after its file.
+def dataset_name(file: Path) -> str:
+    """Return the name of a dataset for a file.
 
-    >>> named(Path("Patients 2020.csv"))
+    >>> dataset_name(Path("Patients 2020.csv"))
     'patients-2020'
     """
     return re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
 
 
-def checked_name(name: str) -> str:
-    """Return the name of a dataset. Raise UsageError for one that cannot be the name of a folder."""
+def check_dataset_name(name: str) -> str:
+    """Return the name of a dataset. Raise UsageError for a text that cannot be the name of a folder."""
     if not (isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name)):
-        raise UsageError(f"the name of a dataset must be letters, digits, - and _; got {expect.found(name)}.")
+        raise UsageError(
+            f"the name of a dataset must consist of letters, digits, - and _; got {expect.describe_value(name)}."
+        )
     return name
 
 
 def _check_several(file: Path, records: int) -> None:
-    """Raise SchemaError for a table of one record."""
+    """Raise SchemaError for a table with one record."""
     if records < 2:
-        raise SchemaError(f"{file.name} has 1 record. A table needs at least 2: there is nobody to hide among.")
+        raise SchemaError(f"{file.name} has 1 record. A table must have at least 2 records.")
 
 
 def describe_files(
@@ -281,53 +292,57 @@ def describe_files(
     sensitive: Sequence[str],
     roles: Mapping[str, Role] = MappingProxyType({}),
 ) -> tuple[Path, list[Notice]]:
-    """Write the description of files of any length that nobody has described to a folder, read column by column.
+    """Write a guessed description of files of any length to a folder, and read the files column by column.
 
-    It is a guess, and the release says so. Whatever may name a person is left out, as `privnb describe` guesses it;
-    what is not sensitive is a quasi-identifier.
+    The release states that the description is a guess. As in `privnb describe`, columns that may name a person are left
+    out. All other columns that are not sensitive are quasi-identifiers.
 
     Parameters
     ----------
     folder : Path
     name : str
-        Of the dataset.
+        The name of the dataset.
     files : list of long_tables.File
     table : LongTable
     names : list of str
-        Of all its columns.
+        The names of all columns.
     sensitive : list of str
     roles : dict of str to Role, optional
-        The roles that the owner gives, by the names that columns have here.
+        The roles that the owner states, by the new names of the columns.
 
     Returns
     -------
     path : Path
-        Of the description.
-    said : list of Notice
-        What was guessed, sentences.
+        The path of the description.
+    notices : list of Notice
+                Notices that state the guesses.
 
     Raises
     ------
+    UsageError
+        For a sensitive column that the table does not have.
     SchemaError
-        For a sensitive column that is not there or has too many values, and for a table of one record.
+        For a sensitive column with too many values, and for a table with one record.
     """
-    renamed = renamed_in(names)
+    renamed = rename_invalid(names)
     called = {renamed.get(each, each) for each in names}
     if absent := [*(each for each in sensitive if each not in names), *(each for each in roles if each not in called)]:
-        raise SchemaError(
-            f"{files[0].path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(names)}."
-            f"{meant(absent, names)}"
+        raise UsageError(
+            f"{files[0].path.name} has no column {', '.join(map(repr, absent))}; the columns are {', '.join(names)}."
+            f"{suggest(absent, names)}"
         )
     counted = {each: table.counted([each], MANY) for each in names}
     long = [each for each, found in counted.items() if len(found) > MANY]
     shown = [each for each in long if roles.get(renamed.get(each, each)) in PUBLISHED]
     if own := [*(each for each in sensitive if each in long), *shown]:
-        raise SchemaError(f"'{own[0]}' has more than {MANY:,} different values. Round or group them in the file first.")
-    texts = {each: reading.of_arrow(counted[each].select([each]))[each] for each in names if each not in long}
+        raise SchemaError(
+            f"'{own[0]}' has more than {MANY:,} different values. Round or group the values in the file first."
+        )
+    texts = {each: reading.from_arrow(counted[each].select([each]))[each] for each in names if each not in long}
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
     found = infer_description(texts, files[0].layout, times=times, sensitive=sensitive, roles=roles)
     found.columns.extend(
-        Column(own, roles.get(own, Role.UNUSED), f"more than {MANY:,} different values")
+        ColumnProposal(own, roles.get(own, Role.UNUSED), f"more than {MANY:,} different values")
         for own in (renamed.get(each, each) for each in long)
     )
     found = replace(found, renamed=renamed)
@@ -336,7 +351,7 @@ def describe_files(
     path = found.write(folder, name, {each.path: [each.path] for each in files}, records, draft=False)
     odd = {each.name: found.values[each.name].records_with(each.odd) for each in found.columns if each.odd}
     return path, [
-        *(Notice(each, "column-renamed") for each in renaming(renamed)),
+        *(Notice(each, "column-renamed") for each in describe_renaming(renamed)),
         *_encoding_said(files[0].layout),
         *_said([each for each in found.columns if each.name not in roles], odd),
     ]
@@ -345,53 +360,53 @@ def describe_files(
 def _encoding_said(layout: Layout | None) -> Iterator[Notice]:
     if layout and layout.is_proposed:
         yield Notice(
-            f"The text is not UTF-8 and was read as {layout.encoding}, a proposal. Look at letters with accents, and "
-            "state another encoding if they are wrong.",
+            f"The file is not UTF-8 text and was read as {layout.encoding}, which is a proposal. Check letters with "
+            "accents, and state another encoding if these letters are wrong.",
             "encoding-proposed",
         )
 
 
-def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[Notice]:
+def _said(columns: Iterable[ColumnProposal], odd: Mapping[str, int]) -> Iterator[Notice]:
     if columns := [*columns]:
-        said = "Nobody has said what the columns are. Their roles were guessed and are for you to check."
+        said = "The table has no description, so the roles of its columns were guessed. Check them."
         yield Notice(said, "roles-guessed")
     for role, what in {
-        Role.QUASI_IDENTIFIER: "others may know it, and it is generalized",
-        Role.SENSITIVE: "nobody should learn it of a person, and it is published (a number in bands)",
-        Role.PERSON: "it is the key of people, whom k counts, and it is left out",
-        Role.IDENTIFIER: "it may name a person and is left out",
+        Role.QUASI_IDENTIFIER: "others may know it, so it is generalized",
+        Role.SENSITIVE: "nobody should learn it about a person; it is published (numbers in bands)",
+        Role.PERSON: "it is the key of the people that k counts, and it is left out",
+        Role.IDENTIFIER: "it may name a person, so it is left out",
         Role.UNUSED: "it is left out",
     }.items():
         if own := [column.name for column in columns if column.role is role]:
             yield Notice(f"The role of {', '.join(own)} is {role}: {what}.", "column-read-as")
     for name, records in odd.items():
         yield Notice(
-            f"{name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed.",
+            f"{name}: {records:,} cells of another type count as missing. Correct these cells if needed.",
             "cells-taken-as-missing",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """What a table's description may say.
+    """The inferred content of a description.
 
     Parameters
     ----------
     columns : list of Column
     values : dict of str to Values
-        By column.
+        The values by column.
     layout : Layout, optional
-        Of text files.
+        The layout of text files.
     notation : Notation
     mark : str
-        How most of the table says that a value is missing; "" if none is.
+        The most common mark of a missing value in the table; "" if no value is missing.
     missing : dict of str to list of str
-        By column the other texts that say so.
+        The other marks of a missing value, by column.
     renamed : dict of str to str
-        What columns are called here, by their names in the file, where these differ.
+        The new names of columns by their names in the file, if these differ.
     """
 
-    columns: list[Column]
+    columns: list[ColumnProposal]
     values: dict[str, Values]
     layout: Layout | None
     notation: Notation
@@ -402,19 +417,19 @@ class Inferred:
     def write(
         self, folder: Path, name: str, files: Mapping[Path, Sequence[Path]], records: int, *, draft: bool = True
     ) -> Path:
-        """Write the description of a dataset, with its hierarchies, into a folder, and return its path.
+        """Write the description of a dataset and its hierarchies into a folder, and return its path.
 
         Parameters
         ----------
         folder
         name
-            Of the dataset.
+            The name of the dataset.
         files
-            The described ones, and which files each is a copy of.
+            The described files, each with the original files from which it was copied.
         records
-            How many there are.
+            The number of records.
         draft
-            Whether an owner goes through it: it says so, and names the checksum of each file.
+            Whether the description is a draft. A draft states the checksum of each file.
         """
         place = folder / "hierarchies" / "default"
         place.mkdir(parents=True)
@@ -428,7 +443,7 @@ class Inferred:
     def _text(self, name: str, files: Mapping[Path, Sequence[Path]], records: int, draft: bool) -> str:
         read = [each for own in files.values() for each in own]
         said = HEAD.format(
-            file=quote(offered(read[0].name)) + (f" and {len(read) - 1} more" if read[1:] else ""),
+            file=quote(clean_name(read[0].name)) + (f" and {len(read) - 1} more" if read[1:] else ""),
             records=records,
             columns=len(self.columns),
             name=quote(name),
@@ -437,12 +452,10 @@ class Inferred:
             draft="draft = true\n" * draft,
         )
         for file, own in files.items():
-            said += f"\n[[files]]\npath = {quote(offered(file.name))}\n"
+            said += f"\n[[files]]\npath = {quote(clean_name(file.name))}\n"
             said += _sums(file, own) if draft else ""
             if self.layout and self.layout.skip_lines:
-                said += (
-                    f"skip_lines = {self.layout.skip_lines} # a guess: a title, it seems, above the columns' names\n"
-                )
+                said += f"skip_lines = {self.layout.skip_lines} # a guess: title lines above the column names\n"
         said += "".join(["\n[format]\n", *self._format()])
         if self.renamed:
             said += RENAMED + "".join(f"{quote(own)} = {quote(name)}\n" for own, name in self.renamed.items())
@@ -458,12 +471,12 @@ class Inferred:
         if self.notation.decimal != ".":
             yield f"decimal = {quote(self.notation.decimal)}\n"
         if self.notation.thousands:
-            yield f"thousands = {quote(self.notation.thousands)} # signs of currency and per cent are left out, too\n"
+            yield f"thousands = {quote(self.notation.thousands)} # signs of currency and percent are removed, too\n"
         if self.mark:
             yield f"missing = {quote(self.mark)}\n"
-            yield 'records_with_missing = "keep" # or "drop" those, or "refuse" the table\n'
+            yield 'records_with_missing = "keep" # or "drop" these records, or "refuse" the table\n'
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: ColumnProposal) -> str:
         key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else quote(column.name)
         lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
         if texts := [*self.missing.get(column.name, ()), *column.odd]:
@@ -484,41 +497,45 @@ def infer_description(
     roles: Mapping[str, Role] = MappingProxyType({}),
     orders: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Inferred:
-    """Infer what the columns of a table are.
+    """Infer the description of the columns of a table.
 
     Parameters
     ----------
     cells
         A Categorical of texts for each column, by its name in the file.
     layout
-        Of the text files that hold them.
+        The layout of the text files.
     times
-        For how many records each entry of a column stands; None: one.
+        The number of records of each entry, by column; by default, it is 1.
     missing
-        By the name that a column has here, the texts that say that a value is missing.
+        The texts that mark a missing value, by the new name of a column.
     codes
-        The codes of each column, record by record, in which a key of people is looked for, see `of_people`.
+        The codes of each column, record by record, for the search for a key of people, see `find_person_key`.
     sensitive
-        The columns whose owner says that nobody should learn them.
+        The columns that the owner states to be sensitive.
     roles
-        The roles that the owner gives, by the name that a column has here.
+        The roles that the owner states, by the new name of a column.
     orders
-        By the name that a column has in the file, its texts from the lowest to the highest, if its owner states that.
+        The texts of a column from the lowest to the highest, by its name in the file, if the owner states this order.
     """
-    renamed, times, missing = renamed_in(cells), times or {}, missing or {}
+    renamed, times, missing = rename_invalid(cells), times or {}, missing or {}
     names = {own: renamed.get(own, own) for own in cells}
-    mark = mark_of([(cells[own], times.get(own)) for own in cells])
+    mark = find_mark([(cells[own], times.get(own)) for own in cells])
     values = {
         name: Values.of(
-            cells[own], mark or "NA", times.get(own), with_tails(missing.get(name, ())), tuple(orders.get(own, ()))
+            cells[own],
+            mark or "NA",
+            times.get(own),
+            add_decimal_tails(missing.get(name, ())),
+            tuple(orders.get(own, ())),
         )
         for own, name in names.items()
     }
     notation = Notation.found([each.numerals for each in values.values()], layout.separator if layout else None)
     values = {name: each.without_tails(notation) for name, each in values.items()}
-    columns = of_people([recognized(name, each, notation) for name, each in values.items()], values, codes)
+    columns = find_person_key([recognize(name, each, notation) for name, each in values.items()], values, codes)
     stated = {names[own]: Role.SENSITIVE for own in sensitive} | dict(roles)
-    if Role.PERSON in stated.values():  # there is one key
+    if Role.PERSON in stated.values():  # a table has only one key of people
         keys = [each.name for each in columns if each.role is Role.PERSON]
         stated = dict.fromkeys(keys, Role.IDENTIFIER) | stated
     columns = [
@@ -529,20 +546,20 @@ def infer_description(
     return Inferred(columns, values, layout, notation, mark, missing, renamed)
 
 
-def _stated(column: Column, role: Role, values: Values, notation: Notation) -> Column:
+def _stated(column: ColumnProposal, role: Role, values: Values, notation: Notation) -> ColumnProposal:
     """Return a column in the role that its owner states."""
     if role in PUBLISHED and (column.domain is None or role is Role.SENSITIVE):
-        column = published(column.name, values, notation)
+        column = recognize_published(column.name, values, notation)
     return column._replace(role=role)
 
 
-def of_people(
-    columns: Sequence[Column], values: Mapping[str, Values], table: Sequence[IntArray] | None = None
-) -> list[Column]:
-    """The same columns, of which the first that looks like a key of people who have several records each is one: by its
-    name, or as none of its values has two records of one time.
+def find_person_key(
+    columns: Sequence[ColumnProposal], values: Mapping[str, Values], table: Sequence[IntArray] | None = None
+) -> list[ColumnProposal]:
+    """Return the columns, where the first column that looks like a key of people has the role person.
 
-    `table`: the codes of each column, by record; without it names alone are looked at.
+    A key is recognized by its name, or because each of its values has at most one record for each time. `table` holds
+    the codes of each column, by record; without `table`, only names are used.
     """
     for place, column in enumerate(columns):
         each = values[column.name]
@@ -550,20 +567,23 @@ def of_people(
             continue
         keyed = OWNER.search(column.name) and not GROUP.fullmatch(column.name)
         if keyed and each.records < each.different * MOST_ROWS:
-            why = "k counts people; if it is no key, give another role"
+            why = "k counts people; if it is not a key, give it another role"
         elif time := table and _panel(column, table[place], columns, table):
-            why = f"none has two of one '{time}', so k counts them; if it is no key, give another role"
+            why = f"nobody has two with the same '{time}', so k counts people; if it is not a key, give it another role"
         else:
             continue
         reason = f"{each.different:,} people in {each.records:,} records: {why}"
-        return [*columns[:place], Column(column.name, Role.PERSON, reason), *columns[place + 1 :]]
+        return [*columns[:place], ColumnProposal(column.name, Role.PERSON, reason), *columns[place + 1 :]]
     return [*columns]
 
 
-def _panel(column: Column, codes: IntArray, columns: Sequence[Column], table: Sequence[IntArray]) -> str | None:
-    """The name of the column of times, each of which a value of `column` has at most once, though by chance at least
-    ten pairs of records would share both; None without one. So has a rank within each year: a number also tells
-    something that stays.
+def _panel(
+    column: ColumnProposal, codes: IntArray, columns: Sequence[ColumnProposal], table: Sequence[IntArray]
+) -> str | None:
+    """Return the name of a column of times of which each value of `column` has each time at most once, or None.
+
+    The property counts only if at least ten pairs of records would be expected to share a value and a time by chance. A
+    rank within each year also has this property, so a column of numbers must in addition determine another column.
     """
     numbers = column.domain is not None and not isinstance(column.domain, Categories)
     if TIME.search(column.name) or column.reason.startswith(WHEN):
@@ -581,9 +601,9 @@ def _panel(column: Column, codes: IntArray, columns: Sequence[Column], table: Se
 
 
 def _determined(codes: IntArray, alike: float, others: IntArray) -> bool:
-    """Whether records of one code are alike in another column, though by chance at least ten pairs would differ there.
+    """Return whether records with the same code agree in another column, and ten pairs would differ by chance.
 
-    `alike`: how many pairs have the same code.
+    `alike` is the number of pairs of records with the same code.
     """
     pairs = len(codes) * (len(codes) - 1) / 2
     if alike * (1 - _alike(others) / pairs) < BY_CHANCE:
@@ -597,42 +617,42 @@ def _determined(codes: IntArray, alike: float, others: IntArray) -> bool:
 
 
 def _alike(codes: IntArray) -> float:
-    """How many pairs of records have the same code."""
+    """Return the number of pairs of records with the same code."""
     counts = np.bincount(codes + 1).astype(float)
     return counts @ (counts - 1) / 2
 
 
 def _doubt(layout: Layout) -> str:
-    """The comment beside an encoding that nobody has stated."""
+    """Return the comment after an encoding that nobody has stated."""
     if layout.others:
         fit = f"{' and '.join(layout.others)} {'fits' if len(layout.others) == 1 else 'fit'} as well"
-        return f" # {PROPOSAL}: {fit}. If letters are wrong, draft it again with --encoding; else delete this comment"
-    return " # a guess: see whether letters with accents are right" * layout.is_proposed
+        return (
+            f" # {PROPOSAL}: {fit}. If letters are wrong, draft the table again with --encoding; otherwise, delete "
+            "this "
+            "comment"
+        )
+    return " # a guess: check letters with accents" * layout.is_proposed
 
 
 def _sums(file: Path, own: Sequence[Path]) -> str:
-    """The lines of a file's checksum, and of those that it was made of where it is no copy."""
+    """Return the lines with the checksum of a file and, if the file is not a copy, the checksums of its originals."""
     whole, parts = description.checksum(file), [description.checksum(each) for each in own]
     made = f"made_of = {_list(parts)} # checksums\n" if whole not in parts else ""
     return f'sha256 = "{whole}"\n{made}'
 
 
 def missing_line(texts: Iterable[str], odd: Sequence[str] = ()) -> str:
-    """Return the line of a description that names the texts of a column that count as missing, some of them `odd`."""
-    why = (
-        f"{GUESS}: what is not of the column's type counts as missing"
-        if odd
-        else "texts that say that no value is there"
-    )
+    """Return the line of a description with the texts of a column that count as missing, including the `odd` texts."""
+    why = f"{GUESS}: texts of another type count as missing" if odd else "texts that mark a missing value"
     return f"missing = {_list(texts)} # {why}"
 
 
-def domain_line(column: Column) -> str:
-    """Return the line that proposes the domain of a `Column`. A long one is the leaves of its tree's file."""
+def domain_line(column: ColumnProposal) -> str:
+    """Return the line that proposes the domain of a `ColumnProposal`; a long domain refers to the file of its tree."""
     if column.tree and isinstance(column.domain, Categories) and len(column.domain.values) > LISTED:
         place = quote(f"hierarchies/default/{column.name}.csv")
-        return f"domain = {place} # {PROPOSAL}, the leaves of that file, read from the records: replace"
-    return f"domain = {_domain(column.domain)} # {PROPOSAL}, read from the records: replace"
+        return f"domain = {place} # {PROPOSAL}, the leaves of that file, read from the records: replace them"
+    return f"domain = {_domain(column.domain)} # {PROPOSAL}, read from the records: replace it"
 
 
 def _domain(domain: Categories | Numbers | None) -> str:
@@ -641,7 +661,7 @@ def _domain(domain: Categories | Numbers | None) -> str:
     step = "" if domain.step == 1 else f", step = {domain.step}"
     gap = "" if domain.missing is None else f", missing = {quote(domain.missing)}"
     own = cast(tuple[float, ...], domain.cuts)
-    parted = cuts.grain(domain) if own == cuts.points(domain, None) else [*own]
+    parted = cuts.grain(domain) if own == cuts.cut_points(domain, None) else [*own]
     return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {parted}{gap} }}"
 
 

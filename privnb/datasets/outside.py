@@ -1,8 +1,8 @@
-"""Values outside of a described domain: refused, taken as missing, or let in by a wider domain.
+"""Values outside a described domain, which privnb refuses, treats as missing, or includes in a wider domain.
 
-A domain is public, and a value outside of it is an error of the table or of the description. An owner who cannot
-correct either chooses what becomes of such values. A widened domain holds what the records hold: its new ends tell of
-them, so that no promise of noise holds any more.
+A domain is public, so a value outside the domain is an error in the table or in the description. An owner who can
+correct neither the table nor the description chooses how to treat such values. A widened domain has ends that are read
+from the records and disclose something about them, so promises of noise no longer hold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from privnb.microdata import withholding
 from privnb.microdata.cuts import grain
-from privnb.microdata.schema import Attribute, Categories, Numbers, text
+from privnb.microdata.schema import Attribute, Categories, Numbers, to_text
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.lazy import pd
 from privnb.runtime.notices import Notice
@@ -25,22 +25,23 @@ FACTS = "outside"  # in a provenance
 
 
 @dataclass(frozen=True)
-class Found:
-    """The values of one column outside of its domain, and what became of them.
+class OutsideValues:
+    """The values of one column that are outside its domain, and their treatment.
 
     Parameters
     ----------
     column : str
     records : int
-        How many records have one of them.
+        The number of records with such a value.
     texts : tuple of str
-        The values as the table has them.
+        The values as they are in the table.
     domain : Numbers or Categories, optional
-        The widened domain; None: the values are taken as missing.
+        The widened domain; None if the values are treated as missing.
     before : Numbers or Categories
         The domain as described.
     has_tree : bool
-        Whether the column generalizes by a tree that lists its values, in which `*` alone covers the new ones.
+        Whether the hierarchy of the column is a tree that lists its values. In such a tree, only `*` covers the new
+        values.
     """
 
     column: str
@@ -57,8 +58,8 @@ class Found:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What a provenance says of it: no value, and no count of few records."""
-        few = withholding.few(self.records)
+        """The facts for a provenance, without values and without counts of few records."""
+        few = withholding.is_few(self.records)
         counted = {"records": None, "fewer_than": withholding.LIMIT} if few else {"records": self.records}
         if self.domain is None:
             return {"taken_as": "missing", **counted}
@@ -66,19 +67,19 @@ class Found:
 
     @property
     def notice(self) -> Notice:
-        """What the owner and the users of the release must know."""
-        few = withholding.few(self.records)
+        """A notice for the owner and the users of the release."""
+        few = withholding.is_few(self.records)
         number = f"Fewer than {withholding.LIMIT}" if few else f"{self.records:,}"
         if self.domain is None:
             return Notice(
-                f"{number} records have a value of '{self.column}' outside of its domain, which counts as missing.",
+                f"{number} records have a value of '{self.column}' outside its domain; it counts as missing.",
                 "outside-taken-as-missing",
             )
         return Notice(
-            f"{number} records have a value of '{self.column}' outside of its described domain, which was widened to "
+            f"{number} records have a value of '{self.column}' outside its described domain, which was widened to "
             f"{_said(self.domain)}. So a {'bound' if isinstance(self.domain, Numbers) else 'value'} of '{self.column}' "
-            "was read from the records and tells of them, and no promise of noise holds."
-            + " Its hierarchy lists none of the new values, so that they become '*' wherever they are generalized."
+            "was read from the records and discloses something about them, and promises of noise do not hold."
+            + " Its hierarchy does not list the new values, so they become '*' wherever they are generalized."
             * self.is_suppressed,
             "domain-widened",
         )
@@ -88,7 +89,7 @@ def _said(domain: Numbers | Categories) -> str:
     return str(domain) if isinstance(domain, Numbers) else f"{len(domain.values):,} values"
 
 
-def found(
+def find_outside(
     attribute: Attribute,
     texts: Iterable[str],
     cells: pd.Series,
@@ -97,29 +98,29 @@ def found(
     outside: Outside,
     *,
     has_tree: bool = False,
-) -> Found | None:
-    """Return which values of a column are outside of its domain, and what becomes of them; None where there are none.
+) -> OutsideValues | None:
+    """Return the values of a column that are outside its domain, and their treatment; None if there are none.
 
-    A column whose domain has no mark of a missing value cannot take them as missing: they stay, and are refused.
+    If the domain has no mark of a missing value, the values cannot be treated as missing, so they stay and are refused.
 
     Parameters
     ----------
     attribute : Attribute
     texts : iterable of str
-        The different values of the column as the table has them.
+        The distinct values of the column as in the table.
     cells : Series
-        The same as the description reads them.
+        The same values, as the description reads them.
     times : integer array
-        How many records have each.
+        The number of records with each value.
     mark : str
-        By which text labels say that a value is missing.
+        The mark of a missing value in labels.
     outside : str
     has_tree : bool
-        As of `Found`.
+        See `OutsideValues`.
     """
     domain = attribute.public_domain
     outer = domain.outside(cells.reset_index(drop=True)).dropna()
-    outer = outer[outer.map(text) != mark] if mark else outer
+    outer = outer[outer.map(to_text) != mark] if mark else outer
     may_be_missing = domain.missing is not None or mark in getattr(domain, "values", ())
     if not len(outer) or (outside == "missing" and not may_be_missing):
         return None
@@ -130,23 +131,23 @@ def found(
         outer = outer[wider.has(_read(wider, outer))]
     own = [*texts]
     texts_outside = tuple(own[place] for place in outer.index)
-    return Found(attribute.name, int(times[outer.index].sum()), texts_outside, domain, wider, has_tree)
+    return OutsideValues(attribute.name, int(times[outer.index].sum()), texts_outside, domain, wider, has_tree)
 
 
 def _read(domain: Numbers | Categories, values: pd.Series) -> Any:
-    return domain.rounded(values).to_numpy() if isinstance(domain, Numbers) else values.map(text).to_numpy()
+    return domain.rounded(values).to_numpy() if isinstance(domain, Numbers) else values.map(to_text).to_numpy()
 
 
 def _widened(domain: Numbers | Categories, outer: pd.Series) -> Numbers | Categories | None:
-    """Return a domain that also holds the values `outer`, or those of them that are numbers; None without any."""
+    """Return a domain that includes the values `outer`, or only the numbers in `outer`; None if there are none."""
     if isinstance(domain, Categories):
-        new = sorted({text(each) for each in outer} - {*domain.values})
+        new = sorted({to_text(each) for each in outer} - {*domain.values})
         return replace(domain, values=(*domain.values, *new), of_records=True, widened=True)
     numbers = pd.to_numeric(outer.astype(object), errors="coerce").astype(float).to_numpy()
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers):
         return None
-    # By whole grains, so that an end is hardly ever one person's own value.
+    # Widen by whole grains, so that an end is rarely the value of one person.
     wide = max(round(float(grain(domain)) / domain.step), 1)
     below = max(domain.low - float(numbers.min()), 0) / domain.step
     above = max(float(numbers.max()) - domain.high, 0) / domain.step
@@ -160,6 +161,6 @@ def _plain(number: float) -> float:
     return int(number) if float(number).is_integer() else number
 
 
-def facts(all_found: Iterable[Found]) -> dict[str, Mapping[str, Any]]:
-    """Return what a provenance says of values outside of domains, by column."""
+def collect_facts(all_found: Iterable[OutsideValues]) -> dict[str, Mapping[str, Any]]:
+    """Return the facts on values outside their domains for a provenance, by column."""
     return {each.column: each.data for each in all_found}

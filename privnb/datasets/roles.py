@@ -1,5 +1,6 @@
-"""The roles of a description's columns, chosen by their owner without an editor: what is asked, what is still missing,
-what a release would hold, and how it is written.
+"""The roles of the columns in a description, as data, without an editor.
+
+The module also states which facts are missing and what a release would hold, and parses options.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Self
 
-from privnb.datasets.column_types import DAYS, spelled
+from privnb.datasets.column_types import DAYS, spell_form
 from privnb.microdata.schema import Role
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import like, meant, names_in, unquoted
+from privnb.runtime.names import match_names, parse_names, suggest, unquote
 
-NAMED = 8  # columns that a sentence names; of more it names the first ones
-HELD = {  # what becomes of the columns of a role, for a sentence
+NAMED = 8  # the maximum number of columns that a sentence names
+HELD = {  # the treatment of the columns of each role in a release, for a sentence
     "as they are": (Role.NEUTRAL,),
     "sensitive, in bands if numbers": (Role.SENSITIVE,),
     "generalized": (Role.QUASI_IDENTIFIER,),
@@ -25,22 +26,22 @@ HELD = {  # what becomes of the columns of a role, for a sentence
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column, and what was said beside it.
+    """The role of each column, and the statements of the owner.
 
     Parameters
     ----------
     chosen : dict of str to Role
-        By column, in the table's order.
+        The role of each column, in the order of the table.
     before : dict of str to Role
-        As the description had them: what a column is again once it is no longer chosen.
+        The roles in the description. A column returns to this role if it is no longer chosen.
     none_sensitive : bool
-        The owner says that no column is.
+        Whether the owner states that no column is sensitive.
     one_each : bool
-        The owner says that each row is one person.
+        Whether the owner states that each row is a different person.
     days : dict of str to str
-        How the days of a column are written, a form of `column_types.DAYS`, where the owner says it.
+        The form of the days of each column for which the owner states it, from `column_types.DAYS`.
     missing : tuple of str
-        The columns of which the owner confirms that cells of another type say that no value is there.
+        The columns for which the owner confirms that cells of another type are missing values.
     """
 
     chosen: Mapping[str, Role]
@@ -51,11 +52,11 @@ class Roles:
     missing: tuple[str, ...] = ()
 
     def names(self, *roles: Role) -> list[str]:
-        """The columns in one of `roles`."""
+        """Return the columns in one of `roles`."""
         return [name for name, role in self.chosen.items() if role in roles]
 
     def having(self, roles: Mapping[str, Role]) -> Self:
-        """The same with other roles of some columns, `{name: role}`."""
+        """Return these roles, with other roles `{name: role}` for some columns."""
         made = replace(self, chosen={**self.chosen, **roles})
         return replace(
             made,
@@ -64,11 +65,11 @@ class Roles:
         )
 
     def sensitive(self, name: str) -> Self:
-        """The same with one column that nobody should learn, or with none for an empty name."""
+        """Return these roles with one sensitive column; an empty name states that there is no such column."""
         return replace(self._alone(name, Role.SENSITIVE, Role.QUASI_IDENTIFIER), none_sensitive=not name)
 
     def person(self, name: str) -> Self:
-        """The same with the column that says whose rows these are; for an empty name each row is one person."""
+        """Return these roles with one key of people; an empty name states that each row is a different person."""
         return replace(self._alone(name, Role.PERSON, Role.IDENTIFIER), one_each=not name)
 
     def _alone(self, name: str, role: Role, otherwise: Role) -> Self:
@@ -77,24 +78,26 @@ class Roles:
 
     @property
     def lacks(self) -> list[str]:
-        """What is still missing before the description can be used: list of sentences."""
+        """The sentences on facts that are missing before the description can be used."""
         keys = self.names(Role.PERSON)
         said = {
-            "No column is sensitive yet: choose what nobody should learn, or say that there is no such column.": (
+            "No column is sensitive yet: choose what nobody should learn, or state that there is no such column.": (
                 self.names(Role.SENSITIVE) or self.none_sensitive
             ),
-            "Is each row one person? If a person has several, k has to count people: choose the column that names "
-            "them, or say that each row is one person.": keys or self.one_each,
-            f"Only one column can say whose rows these are, and {_listed(keys)} do. If it takes both to name a person, "
-            "join them into one column in the file, such as 12-3, and draft it anew.": len(keys) < 2,
-            "No column is a quasi-identifier yet: choose what others may know from elsewhere. It is what a release "
-            "generalizes.": self.names(Role.QUASI_IDENTIFIER),
+            "Is each row one person? If a person has several rows, k must count people: choose the column that "
+            "identifies "
+            "them, or state that each row is one person.": keys or self.one_each,
+            f"Only one column can be the key of people, and {_listed(keys)} have this role. If only both together "
+            "identify a "
+            "person, join them into one column in the file, such as 12-3, and draft the table again.": len(keys) < 2,
+            "No column is a quasi-identifier yet: choose what others may know. A release generalizes these "
+            "columns.": self.names(Role.QUASI_IDENTIFIER),
         }
         return [sentence for sentence, there in said.items() if not there]
 
     @property
     def publishes(self) -> str:
-        """What becomes of the columns in a release, a sentence."""
+        """A sentence on the treatment of the columns in a release."""
         parts = {what: self.names(*roles) for what, roles in HELD.items()}
         texts = [f"{len(names)} {what}: {_listed(names)}" for what, names in parts.items() if names]
         return f"In a release, of {len(self.chosen)} columns: {'; '.join(texts)}."
@@ -104,18 +107,20 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def parsed(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, Role]:
-    """Roles as a command line gives them.
+def parse_roles(
+    text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Role]:
+    """Return the roles in an option of the command line.
 
     Parameters
     ----------
     text : str
-        Columns and roles, such as "zip: neutral, name: identifier"; one with a comma in quotes. "q*: unused" is of all
-        whose names begin with q, but for those that are named.
+        Columns and roles, such as "zip: neutral, name: identifier". Names with a comma are quoted. "q*: unused" applies
+        to all columns whose names begin with q, except columns that `text` names.
     known : collection of str
-        The columns that there are.
+        The columns of the table.
     renamed : dict of str to str, optional
-        Those names by others that may be used, too.
+        A mapping from other names, which may also be used, to the names of the columns.
 
     Returns
     -------
@@ -124,44 +129,44 @@ def parsed(text: str, known: Collection[str], renamed: Mapping[str, str] = Mappi
     Raises
     ------
     ValueError
-        For an unknown column or role, and a column that stands twice.
+        For an unknown column or role, and a repeated column.
 
-    >>> parsed('zip: neutral, "City, State: unused"', ["zip", "City, State"])
+    >>> parse_roles('zip: neutral, "City, State: unused"', ["zip", "City, State"])
     {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
-    >>> parsed('"City, State": unused', ["City, State"])
+    >>> parse_roles('"City, State": unused', ["City, State"])
     {'City, State': <Role.UNUSED: 'unused'>}
-    >>> parsed("q*: unused, q2: sensitive", ["age", "q1", "q2"])
+    >>> parse_roles("q*: unused, q2: sensitive", ["age", "q1", "q2"])
     {'q1': <Role.UNUSED: 'unused'>, 'q2': <Role.SENSITIVE: 'sensitive'>}
     """
     return {name: Role(role) for name, role in _pairs(text, known, renamed, "role", [*Role]).items()}
 
 
-def parsed_days(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """How days are written, as a command line gives it: `{column: form}`.
+def parse_days(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the forms of days in an option of the command line: `{column: form}`.
 
     Parameters
     ----------
     text : str
-        Columns and how their days are written, such as "visit: dd/mm/yyyy".
+        Columns and the forms of their days, such as "visit: dd/mm/yyyy".
     known : collection of str
-        The columns that there are.
+        The columns of the table.
     renamed : dict of str to str, optional
-        Those names by others that may be used, too.
+        A mapping from other names, which may also be used, to the names of the columns.
 
     Raises
     ------
     ValueError
-        For an unknown column or form, and a column that stands twice.
+        For an unknown column or form, and a repeated column.
 
-    >>> parsed_days("visit: dd/mm/yyyy", ["visit"])
+    >>> parse_days("visit: dd/mm/yyyy", ["visit"])
     {'visit': '%d/%m/%Y'}
     """
-    forms = {spelled(form): form for form in DAYS}
+    forms = {spell_form(form): form for form in DAYS}
     return {name: forms[words] for name, words in _pairs(text, known, renamed, "form of days", forms).items()}
 
 
-def parsed_missing(text: str) -> dict[str, list[str]]:
-    """Which texts say that a value is missing, as a command line gives it: `{column: list of texts}`.
+def parse_missing(text: str) -> dict[str, list[str]]:
+    """Return the texts that mark missing values in an option of the command line: `{column: list of texts}`.
 
     Parameters
     ----------
@@ -171,22 +176,23 @@ def parsed_missing(text: str) -> dict[str, list[str]]:
     Raises
     ------
     ValueError
-        For a column without texts, and one that stands twice.
+        For a column without texts, and a repeated column.
 
-    >>> parsed_missing("trust: 97|98, income: 999999")
+    >>> parse_missing("trust: 97|98, income: 999999")
     {'trust': ['97', '98'], 'income': ['999999']}
     """
     found: dict[str, list[str]] = {}
-    for pair in names_in(text):
+    for pair in parse_names(text):
         name, colon, given = (part.strip() for part in pair.rpartition(":"))
-        texts = [unquoted(each.strip()) for each in given.split("|")]
-        name = unquoted(name)
+        texts = [unquote(each.strip()) for each in given.split("|")]
+        name = unquote(name)
         if not colon or not all(texts):
             raise UsageError(
-                f"{pair!r} names no text that means missing. Write 'column: 97|98', with commas between columns."
+                f"{pair!r} must list texts that mark a missing value. Write 'column: 97|98', with commas between "
+                "columns."
             )
         if name in found:
-            raise UsageError(f"'{name}' stands twice. Write it once: '{name}: {'|'.join(found[name] + texts)}'.")
+            raise UsageError(f"'{name}' is repeated. Write the column once: '{name}: {'|'.join(found[name] + texts)}'.")
         found[name] = texts
     return found
 
@@ -194,33 +200,36 @@ def parsed_missing(text: str) -> dict[str, list[str]]:
 def _pairs(
     text: str, known: Collection[str], renamed: Mapping[str, str], what: str, allowed: Collection[str]
 ) -> dict[str, str]:
-    """`{column: one of those allowed}` of a text with commas between pairs. What is given to a column by its name goes
-    before what is given to all that are like a word with *.
+    """Return `{column: value}` for a text that has commas between pairs; the values must be `allowed`.
+
+    A pair with the name of a column takes precedence over a pair with a pattern that contains *.
     """
     found: dict[str, str] = {}
     alike: dict[str, str] = {}
     first, *of = what.split()
-    for pair in names_in(text):
-        name, colon, given = (unquoted(part.strip()) for part in pair.rpartition(":"))
+    for pair in parse_names(text):
+        name, colon, given = (unquote(part.strip()) for part in pair.rpartition(":"))
         if not colon:
             raise UsageError(
-                f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several, and a name "
-                "that has a comma in quotation marks."
+                f"{pair!r} must give a column its {what}. Write 'column: {what}', with commas between columns, and a "
+                "name that holds a comma in quotation marks."
             )
         if given not in [*allowed]:
-            raise UsageError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
+            raise UsageError(
+                f"'{given}' is not a {what}.{suggest([given], allowed)} Choose one of: {', '.join(allowed)}."
+            )
         name = renamed.get(name, name)
         into = found if name in known else alike
-        for each in like(name, known):
-            if checked(each, known) in into:
+        for each in match_names(name, known):
+            if check_column(each, known) in into:
                 several = " ".join([f"{first}s", *of])
-                raise UsageError(f"'{each}' has two {several}: {into[each]} and {given}. Give it one.")
+                raise UsageError(f"'{each}' has two {several}: {into[each]} and {given}. Give only one {first}.")
             into[each] = given
     return alike | found
 
 
-def checked(name: str, known: Collection[str]) -> str:
-    """The name of a column. Raises ValueError for one that is not `known`."""
+def check_column(name: str, known: Collection[str]) -> str:
+    """Return the name of a column. Raise UsageError for a name that is not `known`."""
     if name not in known:
-        raise UsageError(f"there is no column '{name}'.{meant([name], known)} There are: {', '.join(known)}.")
+        raise UsageError(f"there is no column '{name}'.{suggest([name], known)} The columns are: {', '.join(known)}.")
     return name

@@ -1,147 +1,117 @@
-"""What a release card says first: whether the file keeps the policy, with which reservations, the worst of each risk.
+"""The answer of a card as data: whether the release complies with the policy, and the reservations about the release.
 
-All of it is derived from the content of the card, so that a reader of the card can derive it again.
+The answer is derived from the content of the card, so that a reader of the card can derive it again.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from privnb.decision import policies
-from privnb.decision.by_policy import LARGE, lost_about
-from privnb.decision.prose import say
-from privnb.measures.disclosure.certainty import SURE
-from privnb.measures.utility.populations import SUPPORT
-from privnb.runtime.tolerances import ROUNDING
+from privnb.decision.explanation import MISLED, MUCH
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
-EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
+EVEN = 0.5  # a risk without a cap is a reservation if it is more likely than not
 OF_ONE = ("identity", "attribute", "linkability")  # risks that are measured for one person
 
-Part = dict[str, Any]  # of a card, plain values
-
-# What each risk is, where its name is read first.
-MEANS = {
-    "identity": "a person's row is found",
-    "attribute": "a person's secret is guessed",
-    "certainty": "the file discloses a person's secret with certainty",
-    "linkability": "two parts of a record are joined",
-    "membership": "it shows who is in the table",
-    "anti-utility": "a machine guesses what the owner wants to hide",
-}
+Part = dict[str, Any]  # a part of a card, as plain values
 
 
 def answer(content: Part) -> Part:
-    """Return the answer of a card: whether it keeps the policy, why not, and what stands against it all the same.
+    """Return whether the release of a card complies with the card's policy, and the reservations about the release.
 
     Parameters
     ----------
     content : dict
-        Of a card, without its answer.
+        The content of a card, without its answer.
 
     Returns
     -------
     dict
-        `keeps`; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `reservations` and `worst`, lists of sentences;
-        `sentences`: all of it in order.
+        `keeps`; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `caps` and `kept`: the number of caps, and the number
+        of caps that the release meets; `is_small`: whether the smallest class has too few rows; `reservations`: a list
+        of dicts, each with a `kind`, which selects the sentence in `templates/card.j2`. A large loss and misled users
+        come first, then values that are disclosed with certainty.
     """
     release, policy, risks = content["release"], content["policy"], content["risks"]
     caps = [cap for risk in risks for cap in risk["caps"]]
     kept = sum(cap["kept"] for cap in caps)
-    small = release["k"] is not None and release["k"] < policy["floor"]
-    verdict = content["done"].get("gate")
-    keeps = kept == len(caps) and not small and (verdict is None or verdict["allowed"])
-    is_ready = policy["name"] in policies.ready()
-    reserved = [sentence for risk in risks for sentence in certain(risk)]
-    first = [*reserved]
-    reserved += [sentence for risk in risks for sentence in _reservations(risk)]
+    is_small = release["k"] is not None and release["k"] < policy["min_class_size"]
+    gate = content["done"].get("gate")
+    keeps = kept == len(caps) and not is_small and (gate is None or gate["allowed"])
+    reservations = [*_of_utility(content), *_of_risks(risks), *_of_making(content)]
+    return {
+        "keeps": keeps,
+        "status": BREAKS if not keeps else RESERVED if reservations else KEEPS,
+        "caps": len(caps),
+        "kept": kept,
+        "is_small": is_small,
+        "reservations": reservations,
+    }
+
+
+def _of_utility(content: Part) -> Iterator[Part]:
+    """Yield the reservations about the use of a release: a large loss, misled users, and values that vanished."""
+    lost = content["uses"]["lost"]
+    if lost["value"] is not None and lost["value"] > MUCH:
+        yield {"kind": "much_lost", "number": lost}
+    for number in content["uses"]["measures"]:
+        if number["row"]["measure"] == "worse_than_trivial" and (number["value"] or 0.0) > MISLED:
+            yield {"kind": "misled", "number": number}
+    if content.get("vanished"):
+        yield {"kind": "vanished", "columns": content["vanished"]}
+
+
+def _of_risks(risks: list[Part]) -> Iterator[Part]:
+    """Yield the reservations about the risks of a release: values that are disclosed with certainty come first."""
+    for risk in risks:
+        for number in risk["certain"]:
+            yield {"kind": "certain", "attribute": number["row"].get("target", ""), "number": number}
+    for risk in risks:
+        if risk["risk"] == "certainty" and risk["withheld"]:
+            yield {"kind": "certain_withheld", "attributes": [*filter(None, risk["withheld"])]}
+        yield from _of_risk(risk)
     if unknown := [risk["risk"] for risk in risks if risk["unknown"]]:
-        reserved += say("answer", "unknown", unknown)
-    reserved += say("answer", "making", content, is_ready)
-    worst = [said for risk in risks for said in (*_of_a_person(risk), *_of_a_group(risk)) if said not in reserved]
-    status = BREAKS if not keeps else RESERVED if reserved else KEEPS
-    said = [*say("answer", "first", content, status), *(say("answer", "small", content) if small else [])]
-    said += [*first, *say("answer", "caps", content, kept, len(caps))]
-    said += [*(each for each in reserved if each not in first), *worst, *_of_what_else(content)]
-    return {"keeps": keeps, "status": status, "reservations": reserved, "worst": worst, "sentences": said}
+        yield {"kind": "unknown", "risks": unknown}
 
 
-def _reservations(risk: Part) -> Iterator[str]:
-    """Yield what the caps on a risk do not say, or say leniently."""
-    if not any(cap["statistic"] == "largest" for cap in risk["caps"]) and _likely(risk["worst_person"]):
-        yield from _of_a_person(risk)
-    if risk["risk"] == "certainty":
+def _of_risk(risk: Part) -> Iterator[Part]:
+    """Yield the reservations about one risk: numbers that its caps do not limit or limit only leniently."""
+    name = risk["risk"]
+    person_is_capped = any(cap["statistic"] == "largest" for cap in risk["caps"])
+    if name in OF_ONE and not person_is_capped and _is_likely(risk["worst_person"]):
+        yield {"kind": "worst_person", "risk": name, "number": risk["worst_person"]}
+    if name == "certainty":
         return
-    if not risk["caps"] and _likely(risk["mean"]):
-        yield from say("answer", "average", risk)
-    elif not risk["caps"] and _likely(risk["worst_group"]):
-        yield from _of_a_group(risk)
+    if not risk["caps"] and _is_likely(risk["mean"]):
+        yield {"kind": "average", "risk": name, "number": risk["mean"]}
+    elif not risk["caps"] and _is_likely(risk["worst_group"]):
+        yield {"kind": "worst_group", "risk": name, "number": risk["worst_group"]}
     for cap in risk["caps"]:
-        if cap["kept"]:
-            yield from say("answer", "cap", cap, risk, lenient(cap))
+        if cap["kept"] and cap["exceeded_in"]:
+            yield {"kind": "groups_over", "risk": name, "cap": cap["cap"], "groups": cap["exceeded_in"]}
+        if cap["lenient"]:
+            yield {"kind": "lenient", "risk": name, "cap": cap}
 
 
-def certain(risk: Part) -> list[str]:
-    """Return what a file discloses with certainty; empty but for the risk of certainty."""
-    return say("answer", "certain", risk)
+def _of_making(content: Part) -> Iterator[Part]:
+    """Yield the reservations about the policy, the measurement and the file of a release."""
+    policy, done = content["policy"], content["done"]
+    if not policy["verified"]:
+        yield {"kind": "unverified_policy", "is_ours": policy["name"] in policies.list_policy_names()}
+    if content["unmeasured"]:
+        yield {"kind": "unmeasured", "attributes": content["unmeasured"]}
+    if content["decision"]["chosen"] != content["decision"]["release"]:
+        yield {"kind": "not_chosen", "chosen": content["decision"]["chosen"]}
+    if content["measured_on"] != done.get("dataset"):
+        yield {"kind": "other_records", "dataset": content["measured_on"]}
+    if not str(done["use"]).startswith("release"):
+        yield {"kind": "seeded"}
+    if policy["changed"]:
+        yield {"kind": "policy_changed"}
 
 
-def nearly_certain(risk: Part, share: float) -> list[str]:
-    """Return for how many people a file makes a value as likely as `share` or more."""
-    return say("answer", "nearly_certain", risk, share)
-
-
-def _of_what_else(content: Part) -> Iterator[str]:
-    """Yield what is not a reservation."""
-    free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
-    if free:
-        yield from say("answer", "uncapped", free)
-    for risk in content["risks"]:
-        yield from say("answer", "rest", risk, unsure(content, risk))
-        yield from nearly_certain(risk, content["policy"]["near_certainty"])
-        if (others := risk["others"]) and others["value"] is not None:
-            yield from say("answer", "without_them", others)
-    if "anti-utility" in free:
-        yield f"Anti-utility: {MEANS['anti-utility']}."
-    by = content["uses"]["by"]
-    yield from say("answer", "lost", content, lost_about(by), SUPPORT if by == LARGE else 0)
-
-
-def _of_a_person(risk: Part) -> list[str]:
-    worst = risk["worst_person"]
-    if worst is None or risk["risk"] not in OF_ONE or (worst["high"] is None and worst["value"] is None):
-        return []
-    return say("answer", "person", risk, worst["value"] is not None and worst["value"] >= SURE)
-
-
-def _of_a_group(risk: Part) -> list[str]:
-    return [] if risk["worst_group"] is None else say("answer", "group", risk)
-
-
-def _likely(number: Part | None) -> bool:
-    """Return whether a number is more likely than not, and larger than without the file."""
+def _is_likely(number: Part | None) -> bool:
+    """Return whether a risk is at least one half, and larger than without the file."""
     if number is None or number["value"] is None:
         return False
     return number["value"] >= EVEN and number["value"] > (number["baseline"] or 0)
-
-
-def unsure(content: Part, risk: Part) -> int:
-    """Return for how many groups the interval of a mean risk reaches above a cap that is kept on average, and does not
-    lie above it.
-
-    Parameters
-    ----------
-    content : dict
-        Of a card.
-    risk : dict
-        One of its risks.
-    """
-    caps = [cap["cap"] for cap in risk["caps"] if cap["statistic"] == "mean" and not cap["group"] and cap["kept"]]
-    groups = content["worst_groups"]["shown"] if caps else []
-    of_it = [each for each in groups if each["row"]["measure"] == policies.measure_of(risk["risk"])]
-    ends = [(each["low"], each["high"]) for each in of_it if each["high"] is not None]
-    return sum(low <= min(caps) + ROUNDING < high for low, high in ends)
-
-
-def lenient(cap: Part) -> bool:
-    """Return whether a cap is kept as it is read, and not as it is written."""
-    return cap["kept"] and cap["high"] > cap["written"] + ROUNDING

@@ -1,6 +1,7 @@
-"""The release that an owner's policy leads to: what rules each other one out, which lose least, and how sure that is.
+"""The choice of a release by a policy: which releases comply with it, in which order, and why others are ruled out.
 
-From tidy results alone. A release is a vector of risks beside what its users lose. An unknown risk keeps no cap.
+The choice is computed from tidy results. A release is represented by a vector: its risks, and the loss of its users. A
+release whose risk is unknown does not meet a cap on that risk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,50 +12,49 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import BARE, IS_ORIGINAL, ORIGINAL, SEEDS, UNSURE, beats, refused
+from privnb.decision.points import BARE, ORIGINAL, SEEDS, beats, find_refusals
 from privnb.decision.policies import Cap, Need, Policy
-from privnb.decision.prose import say, subject
-from privnb.evaluation.results import SETTING, Results, measured, places_alike, setting_names
-from privnb.measures.base import facts
-from privnb.measures.disclosure.certainty import SURE
+from privnb.decision.reasons import CAP, LOST, MISLEADING, REFUSED, UNKNOWN_LOSS, WORSE, Reason
+from privnb.evaluation.results import SETTING_COLUMNS, Results, group_positions, name_settings, select_measured
+from privnb.measures.base import measure_facts
+from privnb.measures.disclosure.certainty import CERTAINTY
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.populations import SUPPORT
-from privnb.runtime import numerals
 from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import listed
+from privnb.runtime.sentences import join_names
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
 from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers.catalogue import title
 
-LOSS = "loss"  # the axis of what users lose, beside one axis per cap
-SIZES = "size_error"  # how wrong a release is about how many people are in large groups
-LARGE = ["utility_loss"]  # what users lose if the large groups alone are asked for
+LOSS = "loss"  # the axis of the users' loss; each cap has an axis too
+SIZES = "size_error"  # the error of a release about the number of people in large groups
+LARGE = ["utility_loss"]  # the needs of users who ask about large groups only
 NONE = "none"
-CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
-NAMED = [*SETTING, "setting", "random"]
+CERTAIN = ("no", "withheld", "yes")  # whether a sensitive value is disclosed with certainty; the worst is the last
+ENDS = ("value", "low", "high")
+NAMED = [*SETTING_COLUMNS, "setting", "random"]
 # The columns of results that a cap reads: picking the rows of all columns takes twice as long.
 READ = ["variant", "target", "group", "randomized", "status", "reason", "value", "low", "high", "baseline"]
 Release = tuple[str, str]  # sanitizer and parameters, as results name them
-Numbers = dict[str, Any]  # of a row of `vectors`, from `value` on
+Numbers = dict[str, Any]  # the columns of a row of `compute_vectors`, from `value` on
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What a policy leads to.
+    """The decision under a policy.
 
     Parameters
     ----------
     policy : Policy
     releases : DataFrame
-        One row per release, see `judged`.
+        One row per release; see `judge_releases`.
     vectors : DataFrame
-        One row per release and axis, see `vectors`.
+        One row per release and axis; see `compute_vectors`.
     refused : tuple of (str, str)
-        Releases that were chosen before, by their settings, and why their files were refused: see `without_chosen`.
+        The settings of releases that were chosen before, and why their files were refused; see `without_chosen`.
     people : int
-        How many people the table has; 0: nobody said it.
+        The number of people in the table; 0 if the number is unknown.
     """
 
     policy: Policy
@@ -65,17 +65,17 @@ class Decision:
 
     @property
     def chosen(self) -> Any:
-        """The row of `releases` that is chosen, or None where no release keeps the policy."""
+        """The row of `releases` for the chosen release, or None if no release complies with the policy."""
         return self.kept.iloc[0] if len(self.kept) else None
 
     @property
     def setting(self) -> str:
-        """What a person calls the chosen release; empty where there is none."""
+        """The name of the chosen release for people; empty if no release is chosen."""
         return "" if self.chosen is None else self.chosen.setting
 
     @property
     def sanitizer(self) -> str:
-        """The chosen release's sanitizer, as results name it; "none" where there is none."""
+        """The chosen release's sanitizer, as results name it; "none" if no release is chosen."""
         return NONE if self.chosen is None else self.chosen.sanitizer
 
     @property
@@ -85,170 +85,184 @@ class Decision:
 
     @property
     def choice(self) -> pd.DataFrame:
-        """The chosen release as `decision.choices` gives one: a table of one row."""
+        """The chosen release in the form of `decision.choices`: a table of one row."""
         row = {"setting": self.setting or NONE, "sanitizer": self.sanitizer, "parameters": self.parameters}
         return pd.DataFrame([row])
 
     @validated
     def without_chosen(self, why: str) -> "Decision":
-        """Return the same decision without its chosen release, whose file is refused: the runner-up is chosen.
+        """Return the decision after the file of the chosen release was refused; the runner-up is then chosen.
 
-        `why` is a sentence. Raises ValueError if no release is chosen.
+        `why` is the reason of the refusal, as a sentence. Raises ValueError if no release is chosen.
         """
         if self.chosen is None:
-            raise UsageError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
+            raise UsageError(
+                "`without_chosen` needs a chosen release; got a decision in which no release complies with "
+                f"'{self.policy.title}'. Give a decision with a chosen release."
+            )
         first, others = self.releases.iloc[:1], self.releases.iloc[1:]
-        ruled_out = first.assign(kept=False, lenient=False, reasons=[[why.rstrip(".")]])
+        ruled_out = first.assign(kept=False, lenient=False, reasons=[[Reason.of(REFUSED, why=why.rstrip("."))]])
         releases = _in_order(pd.concat([others, ruled_out], ignore_index=True), self.policy)
         return replace(self, releases=releases, refused=(*self.refused, (first.setting.iloc[0], why)))
 
     @property
     def runner_up(self) -> str:
-        """What a person calls the release that would be next; empty where there is none."""
+        """The name of the release that would be chosen next; empty if no other release complies with the policy."""
         return self.kept.setting.iloc[1] if len(self.kept) > 1 else ""
 
     @property
-    def safer(self) -> pd.Series | None:
-        """Where somebody's sensitive value is certain under the chosen release: of those that keep the policy the row
-        of least loss under which nobody's was found to be. None where there is none, or no need of one.
+    def certain_free_alternative(self) -> pd.Series | None:
+        """The release of least loss that complies with the policy and discloses no sensitive value with certainty.
+
+        The result is None if there is no such release, or if the chosen release itself discloses no value with
+        certainty.
         """
         others = self.kept[self.kept.certain == "no"]
         return None if self.chosen is None or self.chosen.certain != "yes" or others.empty else others.iloc[0]
 
     @property
-    def certainty(self) -> str:
-        """Whose sensitive value is certain and what it costs that nobody's is, or that this is withheld: a sentence;
-        empty where nobody's is, and where that is unknown.
-        """
-        certain = [] if self.chosen is None else self.chosen.made_certain
-        whose = [f"the {name} of {percent(share)} of people" for name, share in certain]
-        return "".join(say("decision", "certainty", self, whose))
-
-    @property
     def near(self) -> list[str]:
-        """Releases that keep the policy, and whose loss may be the chosen one's: a list of settings."""
+        """The settings of releases that comply with the policy and whose loss may equal that of the chosen release."""
         first, others = self.kept.iloc[:1], self.kept.iloc[1:]
-        alike = (others.loss_low <= first.loss_high.max()) & (others.loss_high >= first.loss_low.max())
-        return others.setting[alike].tolist()
+        overlaps = (others.loss_low <= first.loss_high.max()) & (others.loss_high >= first.loss_low.max())
+        return others.setting[overlaps].tolist()
 
     @property
-    def ruled_out(self) -> list[tuple[str, list[str]]]:
-        """Every release that is ruled out, and why: a list of (setting, list of reasons)."""
+    def ruled_out(self) -> list[tuple[str, list[Reason]]]:
+        """All releases that are ruled out, with the reasons, as a list of (setting, list of reasons)."""
         out = self.releases[~self.releases.kept]
         return list(zip(out.setting, out.reasons, strict=True))
 
     @property
     def kept(self) -> pd.DataFrame:
-        """The releases that keep the policy, the chosen one first."""
+        """The releases that comply with the policy; the chosen release is the first."""
         return self.releases[self.releases.kept]
 
     @property
-    def why(self) -> str:
-        """Why the release is chosen, or that there is none: a sentence."""
+    def least(self) -> pd.Series | None:
+        """The release of least loss among those that comply with the policy by the same reading as the chosen one."""
         if self.chosen is None:
-            return say("decision", "why", self)[0]
-        like = self.kept[self.kept.lenient == self.chosen.lenient]  # those that keep the policy as the chosen one does
-        least = like.iloc[like.loss.argmin()]
-        near = int((like.loss <= least.loss + self.policy.tolerance + ROUNDING).sum())
-        return say("decision", "why", self, least, bool(nearly_equal(self.chosen.loss, least.loss)), near)[0]
+            return None
+        like = self.kept[self.kept.lenient == self.chosen.lenient]
+        return like.iloc[like.loss.argmin()]
 
     @property
-    def about(self) -> str:
-        """What of, or for whom, is lost: words."""
-        return lost_about([need.measure for need in self.policy.needs])
+    def near_least(self) -> int:
+        """The number of releases in the reading of `least` whose loss exceeds its loss by at most the tolerance."""
+        if self.least is None:
+            return 0
+        like = self.kept[self.kept.lenient == self.chosen.lenient]
+        return int((like.loss <= self.least.loss + self.policy.tolerance + ROUNDING).sum())
+
+    def tightest_cap(self, release: pd.Series) -> pd.Series | None:
+        """Return the row of `vectors` for the cap that a release uses most; None if a risk is unknown."""
+        capped = self._capped(release)
+        if capped.empty or capped.high.isna().any():
+            return None
+        return capped.iloc[int(np.argmax(_shares_of_caps(capped)))]
+
+    def differs_by_chance(self, release: pd.Series, other: pd.Series) -> bool:
+        """Return whether the difference between two releases in the use of the tightest cap is within chance.
+
+        The cap is the tightest cap of the release whose use is larger; the difference is within chance if the intervals
+        of the two releases' risks overlap. A counted risk has no interval.
+        """
+        more, less = (other, release) if other.used >= release.used else (release, other)
+        tightest = self.tightest_cap(more)
+        if tightest is None or not more.used > less.used + ROUNDING:
+            return False
+        own = self._capped(less)
+        row = own[own.axis == tightest.axis].iloc[0]
+        has_interval = tightest.high > tightest.low and row.high > row.low
+        return bool(has_interval and row.high >= tightest.low and tightest.high >= row.low)
+
+    def _capped(self, release: pd.Series) -> pd.DataFrame:
+        """Return the rows of `vectors` for the caps of one release."""
+        own = (self.vectors[SETTING_COLUMNS] == [release.sanitizer, release.parameters]).all(axis=1)
+        return self.vectors[own & (self.vectors.axis != LOSS)]
+
+    @property
+    def bare(self) -> pd.Series | None:
+        """The row of `releases` for the release without quasi-identifiers, or None."""
+        found = self.releases[(self.releases.sanitizer == BARE) & (self.releases.parameters == "")]
+        return None if found.empty else found.iloc[0]
 
     @property
     def risks(self) -> pd.DataFrame:
-        """Each cap as the chosen release keeps it, or, if there is none, as the original breaks it: of `vectors`."""
+        """The rows of `vectors` for the caps of the chosen release, or of the original if no release is chosen."""
         whose = (self.sanitizer, self.parameters) if self.chosen is not None else (ORIGINAL, "")
         found = self.vectors
         return found[(found.sanitizer == whose[0]) & (found.parameters == whose[1]) & (found.axis != LOSS)]
 
     @property
-    def caps(self) -> str:
-        """How much of each cap of the policy the chosen release uses: a sentence; empty where none is chosen."""
-        if self.chosen is None or self.risks.empty:
-            return ""
-        written = {cap.subject: cap.at_most for cap in self.policy.caps}
-        return say("decision", "caps", self, [(row, written[row.axis]) for row in self.risks.itertuples()])[0]
-
-    @property
-    def sentences(self) -> list[str | list[str]]:
-        """The decision for people: a list of sentences, the answer first, and lists of them."""
-        said: list[str | list[str]] = [*say("decision", "answer", self), *filter(None, [self.certainty])]
-        said += [*self.unattainable, *say("decision", "others", self)]
-        risks = self.risks.itertuples()
-        said.append([line for row in risks for line in say("decision", "risk", row, facts(row.measure).baseline)])
-        if out := self.ruled_out_by:
-            said += ["What rules the others out:", out]
-        is_drawn = self.chosen is not None and self.chosen.random
-        draws = int(self.vectors[self.vectors.setting == self.setting].seeds.max()) if is_drawn else 0
-        return [*said, *say("decision", "trust", self, draws)]
-
-    @property
-    def ruled_out_by(self) -> list[str]:
-        """How many releases each reason rules out: the caps and needs of those that keep the floor, the floor, and what
-        else: a list of sentences.
-        """
-        able = self.releases[self.releases.status != "refused"].setting
-        found = self.vectors[self.vectors.setting.isin(able)]
-        broken = found[(found.axis != LOSS) & ~keeps(found)].groupby("axis", sort=False).high
-        losses = found[(found.axis == LOSS) & (found.reason != "")].high.isna()
-        whys = self.releases[self.releases.status == "refused"].reasons.str[0]
-        counts = {
-            "lost": (~losses).sum(), "unknown": losses.sum(), "small": (~whys.isin([IS_ORIGINAL, UNSURE])).sum(),
-            "unsure": (whys == UNSURE).sum(), "original": (whys == IS_ORIGINAL).sum(), "refused": len(self.refused),
-        }  # fmt: skip
-        axes = [(axis, len(high), high.isna().sum()) for axis, high in broken]
-        return say("decision", "ruled_out_by", len(able), axes, counts, self.policy.floor, UNSURE)
-
-    @property
     def nearest_first(self) -> pd.DataFrame:
-        """`releases` but for the original: those that break the fewest caps first, and of these the least loss; below
-        the floor only after all others.
+        """The rows of `releases` without the original; releases that exceed fewer caps come first.
+
+        If two releases exceed the same number of caps, the release of smaller loss comes first. Releases below the
+        minimum class size come last.
         """
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
         order = {"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)}
         return open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").drop(columns=[*order])
 
     @property
-    def unattainable(self) -> list[str]:
-        """Which caps no release is shown to keep, what is attainable, and how many people it would take: sentences;
-        empty where a release is chosen. The release without quasi-identifiers is looked at first: it has least risk.
+    def unattainable(self) -> list[dict[str, Any]]:
+        """The caps that no release is shown to meet, as plain values; empty if a release is chosen.
+
+        Each cap comes with the risk without quasi-identifiers, the smallest risk of any release, and the number of
+        people that would be needed to show that a release meets the cap.
         """
         if self.chosen is not None:
             return []
         able = self.releases[self.releases.status != "refused"].setting
         capped = self.vectors[(self.vectors.axis != LOSS) & self.vectors.setting.isin(able)]
-        said = []
+        found = []
         for _, rows in capped.groupby("axis", sort=False):
             bare = rows[(rows.sanitizer == BARE) & (rows.parameters == "")]
-            if not bare.empty and np.isfinite(bare.high.iloc[0]) and not keeps(rows).any():
-                said += say("decision", "unattainable", self, bare.iloc[0], rows.loc[rows.high.idxmin()])
-        return said
+            if not bare.empty and np.isfinite(bare.high.iloc[0]) and not keeps_cap(rows).any():
+                found.append(_unattainable(bare.iloc[0], rows.loc[rows.high.idxmin()], self.people))
+        return found
 
-    @staticmethod
-    def is_surely_above(row: pd.Series) -> bool:
-        """Whether a risk is above its cap, and not only its interval."""
-        return bool(row.low > row.cap or (nearly_equal(row.low, row.high) and not np.isnan(row.value)))
+
+def _unattainable(bare: pd.Series, least: pd.Series, people: int) -> dict[str, Any]:
+    """Return a cap that no release meets, the risk without quasi-identifiers, and the smallest risk of any release."""
+    is_surely_above = bare.low > bare.cap or (nearly_equal(bare.low, bare.high) and not np.isnan(bare.value))
+    needed = 0.0
+    if people and not is_surely_above and bare.value < bare.cap:
+        needed = people * ((bare.high - bare.value) / (bare.cap - bare.value)) ** 2
+    return {
+        "subject": name_risk(bare),
+        "cap": float(bare.cap),
+        "bare": {name: plain_number(bare[name]) for name in ENDS},
+        "is_surely_above": bool(is_surely_above),
+        "people": people,
+        "people_needed": float(f"{needed:.2g}"),
+        "least": {"setting": least.setting, "high": plain_number(least.high)},
+    }
+
+
+def plain_number(value: float | None) -> float | None:
+    """Return a number if it is finite, and None otherwise."""
+    return float(value) if value is not None and np.isfinite(value) else None
 
 
 @validated
 def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)] = 0) -> Decision:
-    """What a policy leads to, of the releases in `results`.
+    """Choose one of the releases in `results` by a policy.
 
-    The release that keeps every cap and need of the policy and loses least for its users. A cap counts the upper bound
-    of the interval; a risk that is unknown or withheld without a bound keeps none. The original is never chosen, nor a
-    release with a combination of fewer people than the floor.
+    The chosen release meets every cap and need of the policy. The loss of its users is the least loss, or exceeds the
+    least loss by no more than the policy's tolerance. The upper bound of an interval must not exceed the cap; a risk
+    that is unknown, or withheld without a bound, does not meet the cap. The function never chooses the original, or a
+    release in which fewer people than the minimum class size share a combination of quasi-identifiers.
 
     Parameters
     ----------
     results : DataFrame
-        Tidy results of one dataset, of the risks that the policy caps (`evaluation.risks`), of `smallest_combination`,
-        and of the measures that it needs; of the original and of the release without quasi-identifiers too.
+        Tidy results of one dataset: the risks that the policy caps (`evaluation.risks`), `smallest_combination`, and
+        the measures of the policy's needs. The results include the original and the release without quasi-identifiers.
     policy : Policy
     people : int
-        How many people the table has; 0: it is not known.
+        The number of people in the table; 0 if the number is unknown.
 
     Returns
     -------
@@ -257,19 +271,20 @@ def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)]
     Raises
     ------
     ValueError
-        For results of several datasets, and where an end is missing that losses are counted between.
+        If the results are of several datasets, or if one of the two reference releases is missing.
     """
     if results.dataset.nunique() != 1:
         raise UsageError(
-            f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
+            f"`results` must come from one dataset; got {', '.join(sorted(results.dataset.unique())) or 'no rows'}. "
+            "Select the rows of one dataset."
         )
-    found = vectors(results, policy)
-    return Decision(policy, judged(results, policy, found), found, people=people)
+    found = compute_vectors(results, policy)
+    return Decision(policy, judge_releases(results, policy, found), found, people=people)
 
 
 @validated
-def vectors(results: Results, policy: Policy) -> pd.DataFrame:
-    """Each release on each axis of a policy: its caps, and what its users lose.
+def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
+    """Return each release on each axis of a policy: its caps, and the loss of its users.
 
     Parameters
     ----------
@@ -279,69 +294,73 @@ def vectors(results: Results, policy: Policy) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `sanitizer`, `parameters`, `setting`, `random`: whether it is drawn; `axis`: a cap in words, or "loss";
-        `measure`; `target`, `group`: of several sensitive attributes and groups the worst; `value`, `low`, `high`: a
-        mean over seeds and its 95% interval, equal where exact; NaN where unknown; `baseline`; `seeds`; `cap`, NaN
-        where there is none; `reason`: why it is unknown.
+        Columns `sanitizer`, `parameters`, `setting`, `random` (whether the release is random), `axis` (a cap in words,
+        or "loss"), `measure`, `target` and `group` (the worst of several sensitive attributes and groups), `value`,
+        `low` and `high` (a mean over seeds and the ends of its 95% interval, which are equal if the number is exact and
+        NaN if it is unknown), `baseline`, `seeds`, `cap` (NaN for the loss), `reason` (why the number is unknown), and
+        `whys` (a tuple of `Reason` that states why the release is ruled out by its loss).
     """
-    made = results.drop_duplicates(SETTING).reset_index(drop=True)
-    settings = made[SETTING].itertuples(index=False, name=None)
+    made = results.drop_duplicates(SETTING_COLUMNS).reset_index(drop=True)
+    settings = made[SETTING_COLUMNS].itertuples(index=False, name=None)
     names = {
-        key: {**dict(zip(SETTING, key, strict=True)), "setting": name, "random": bool(random)}
-        for key, name, random in zip(settings, setting_names(made), made.randomized, strict=True)
+        key: {**dict(zip(SETTING_COLUMNS, key, strict=True)), "setting": name, "random": bool(random)}
+        for key, name, random in zip(settings, name_settings(made), made.randomized, strict=True)
     }
-    # One search of the results for all releases and caps: there are hundreds, of a few rows each.
-    of = results.groupby([*SETTING, "measure"], sort=False).indices
+    # The results are grouped once for all releases and caps: there are hundreds of groups, with a few rows each.
+    of = results.groupby([*SETTING_COLUMNS, "measure"], sort=False).indices
     losses, rows, read = _losses(results, [*names], policy), [], results[READ]
     for key, name in names.items():
         for cap in policy.caps:
-            rows.append({**name, **at_cap(read.iloc[of.get((*key, cap.measure), [])], cap)})
+            rows.append({**name, **read_at_cap(read.iloc[of.get((*key, cap.measure), [])], cap), "whys": ()})
         rows.append({**name, "axis": LOSS, "measure": "", "target": "", "group": "", "cap": np.nan, **losses[key]})
     return pd.DataFrame(rows)
 
 
-def scaled(found: pd.DataFrame) -> dict[Release, FloatArray]:
-    """Vectors between the two ends: 0 is the better end, 1 the worse one, NaN unknown; upper bounds count.
+def scale_vectors(found: pd.DataFrame) -> dict[Release, FloatArray]:
+    """Scale upper bounds by the reference releases: 0 is the better one, 1 is the worse one, and NaN means unknown.
 
     Parameters
     ----------
     found : DataFrame
-        Of `vectors`, with the original and the release without quasi-identifiers.
+        The result of `compute_vectors`, with the original and the release without quasi-identifiers.
 
     Returns
     -------
     dict of (str, str) to float array (axes,)
         By sanitizer and parameters.
     """
-    high = {key: axes.high.to_numpy() for key, axes in found.groupby(SETTING, sort=False)}
+    high = {key: axes.high.to_numpy() for key, axes in found.groupby(SETTING_COLUMNS, sort=False)}
     ends = np.array([high[key] for key in ((ORIGINAL, ""), (BARE, ""))])
     best, worst = np.fmin(*ends), np.fmax(*ends)
     width = np.where(worst > best, worst - best, 1.0)
     return {key: (numbers - best) / width for key, numbers in high.items()}
 
 
-def judged(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.DataFrame:
-    """Each release of `vectors` under the policy: those that keep it first, the least loss first.
+def judge_releases(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.DataFrame:
+    """Judge each release of `compute_vectors` by the policy, and order the rows as `_in_order` states.
 
     Returns
     -------
     DataFrame
         Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
-        it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
-        or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
-        release, "yes", "no", "withheld", or empty where unknown; `made_certain`: the attributes of which
-        values are certain, with the share of people, the largest first: a list, of what is not withheld; `used`: how
-        much of its tightest cap it uses; `lenient`: whether it keeps a cap only as the cap is read.
+        the release is ruled out, a list; `status`: "efficient", "dominated" or "undecided" over all axes, as in
+        `decision.points`, or "refused" below the minimum class size; `certain`: whether the release discloses a
+        sensitive value with certainty, "yes", "no", "withheld", or empty if unknown; `made_certain`: a list of the
+        attributes whose values it discloses so, with the share of people, the largest first, without those that are
+        withheld; `used`: the share of its tightest cap that it uses; `lenient`: whether it keeps a cap only by the
+        lenient reading.
     """
     certain, people = _certain(results), _made_certain(results)
-    below = refused(results, found.drop_duplicates(SETTING), policy.floor)
+    below = find_refusals(results, found.drop_duplicates(SETTING_COLUMNS), policy.min_class_size)
     rows = []
-    for (made, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
+    for (made, axes), under in zip(found.groupby(SETTING_COLUMNS, sort=False), below, strict=True):
         loss, capped = axes[axes.axis == LOSS].iloc[0], axes[axes.axis != LOSS]
-        # Of what is below the floor no more is measured, which is no second reason.
+        # The risks of a release below the minimum class size are not measured, which is not a second reason.
         caps = capped[~(capped.value.isna() & bool(under))]
-        reasons = [under, *(why_broken(row) for row in caps.itertuples() if not keeps(row)), loss.reason]
-        reasons = [*filter(None, reasons)]
+        reasons = (
+            [Reason.of(under, **({"minimum": policy.min_class_size} if "below" in under else {}))] if under else []
+        )
+        reasons += [why_broken(row) for row in caps.itertuples() if not keeps_cap(row)] + [*loss.whys]
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
         own |= {"used": _used_of_tightest(capped), "lenient": not reasons and _leniently(caps, policy)}
@@ -352,32 +371,42 @@ def judged(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.Dat
 
 
 def _leniently(axes: pd.DataFrame, policy: Policy) -> bool:
-    """Whether a release keeps some cap only as the cap is read, and not as it is written."""
+    """Return whether a release meets a cap only by the lenient reading, and not as the cap is written."""
     written = axes.axis.map({cap.subject: cap.at_most for cap in policy.caps})
     return bool(((axes.high > written) & ~nearly_equal(axes.high, written)).any())
 
 
 def _used_of_tightest(axes: pd.DataFrame) -> float:
-    """How much of its tightest cap a release uses: its largest upper bound as a share of the cap, from 0; NaN where a
-    risk is unknown, infinite above a cap of 0.
+    """Return the largest share of a cap that a release uses: the largest ratio of a risk's upper bound to its cap.
+
+    The share is NaN if a risk is unknown, and infinite for a risk above a cap of 0.
     """
+    return float(_shares_of_caps(axes).max(skipna=False)) if len(axes) else 0.0
+
+
+def _shares_of_caps(axes: pd.DataFrame) -> pd.Series:
+    """Return the share of each cap that a release uses: NaN if the risk is unknown, infinite above a cap of 0."""
     of_nothing = (axes.high > 0).map({True: np.inf, False: 0.0})
     used = (axes.high.clip(lower=0) / axes.cap.where(axes.cap > 0)).where(axes.cap > 0, of_nothing)
-    return float(used.where(axes.high.notna()).max(skipna=False)) if len(axes) else 0.0
+    return used.where(axes.high.notna())
 
 
 def _certain(results: pd.DataFrame) -> dict[Release, str]:
-    """`{release: whether somebody's sensitive value is certain and was not without it}`, in words as in `judged`."""
+    """Return whether each release discloses a sensitive value with certainty, in the words of `judge_releases`."""
     found = results[(results.measure == "made_certain") & (results.control == "")]
     found = found[found.value.notna() | (found.status == "withheld")]
     ranked = found.assign(rank=np.select([found.value > 0, found.value.isna()], [2, 1], 0))
-    return {made: CERTAIN[rank] for made, rank in ranked.groupby(SETTING)["rank"].max().items()}  # of seeds the worst
+    worst_seeds = ranked.groupby(SETTING_COLUMNS)["rank"].max()
+    return {made: CERTAIN[rank] for made, rank in worst_seeds.items()}
 
 
 def _made_certain(results: pd.DataFrame) -> dict[Release, list[tuple[str, float]]]:
-    """`{release: [(attribute, the share of people whose value it makes certain)]}`, a mean over seeds."""
+    """Return the attributes that each release discloses with certainty, and the share of people concerned by each.
+
+    Each share is a mean over seeds.
+    """
     found = results[(results.measure == "made_certain") & (results.control == "")]
-    shares = found.groupby([*SETTING, "target"], sort=False).value.agg(lambda each: each.mean(skipna=False))
+    shares = found.groupby([*SETTING_COLUMNS, "target"], sort=False).value.agg(lambda each: each.mean(skipna=False))
     made: dict[Any, list[tuple[str, float]]] = {}
     for (*release, name), share in shares[shares > 0].sort_values(ascending=False, kind="stable").items():
         made.setdefault(tuple(release), []).append((name, share))
@@ -385,8 +414,12 @@ def _made_certain(results: pd.DataFrame) -> dict[Release, list[tuple[str, float]
 
 
 def _in_order(releases: pd.DataFrame, policy: Policy) -> pd.DataFrame:
-    """Those that keep the policy first: outright before those that keep a cap only as it is read; of either first those
-    within the policy's tolerance of the least loss, by what they use of their tightest cap; then the least loss first.
+    """Return the releases in the order of choice.
+
+    Releases that comply with the policy come first. Among these, releases that meet every cap as it is written come
+    before releases that need the lenient reading. In each of these two groups, the releases whose loss exceeds the
+    least loss by at most the policy's tolerance come first, ordered by the use of their tightest cap. The other
+    releases follow, ordered by their loss.
     """
     loss = releases.loss.where(releases.kept)
     least = loss.groupby(releases.lenient).transform("min")
@@ -398,20 +431,22 @@ def _in_order(releases: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     return ordered.drop(columns=[*keys])
 
 
-def at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
-    """One release on one cap: of several sensitive attributes the worst, and of a "worst group" the group of the
-    largest upper bound that is shown. Where one of the attributes is unknown, so is the whole.
+def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
+    """Return the numbers of one release on one cap.
+
+    The numbers are those of the worst of several sensitive attributes and, for a cap on the "worst group", those of the
+    shown group with the largest upper bound. If the risk of one of the attributes is unknown, the result is unknown.
 
     Parameters
     ----------
     rows : DataFrame
-        Tidy results of the release, of the cap's measure.
+        Tidy results of the release for the cap's measure.
     cap : Cap
 
     Returns
     -------
     dict
-        As a row of `vectors`, from `axis` on.
+        A row of `compute_vectors`, from `axis` on.
     """
     axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "target": "", "group": ""}
     there = rows[rows.variant == cap.variant]
@@ -419,17 +454,17 @@ def at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
         there = there[there.group == ""]
     elif (there.group != "").any():
         there = there[there.group != ""]
-    known = measured(there)
+    known = select_measured(there)
     lacking = {*rows.target} - {*known.target}
     if known.empty or lacking:
         there, rows = (table[table.target.isin(lacking)] for table in (there, rows))
-        whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
-        unknown = _unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))
-        return {**axis, "target": "" if known.empty else listed(sorted(lacking)), **unknown}
+        whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal has only a row for the mean
+        unknown = _unknown(next(filter(None, whys), f"{measure_facts(cap.measure).phrase} was not measured"))
+        return {**axis, "target": "" if known.empty else join_names(sorted(lacking)), **unknown}
     columns, random = _numbers(known), known.randomized.any()
     found: dict[str, dict[str, Numbers]] = {}
     targets, groups = known.target.tolist(), known.group.tolist()
-    for places in places_alike(known, ["target", "group"]):
+    for places in group_positions(known, ["target", "group"]):
         own = {name: column[places] for name, column in columns.items()}
         numbers = _worst_count(own) if cap.counted else _averaged(own, random)
         found.setdefault(targets[places[0]], {})[groups[places[0]]] = numbers
@@ -441,43 +476,45 @@ def at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
     return {**axis, **max(worst, key=lambda each: (np.isnan(each["high"]), each["high"]))}
 
 
-def how_bad(value: float, high: float, baseline: float) -> tuple[bool, bool, float, float]:
-    """How bad a risk of one sensitive attribute is among those of several, as a tuple: a guess that is certain and was
-    not without the release is the worst, then what is withheld, NaN, then what has the larger upper bound; of equal
-    ones that which was less likely without the release.
+def risk_sort_key(value: float, high: float, baseline: float) -> tuple[bool, bool, float, float]:
+    """Return a sort key for the risks of several sensitive attributes, which puts the worst risk last.
 
-    >>> max([(0.9, 0.95, 0.5), (np.nan, np.nan, np.nan), (1.0, 1.0, 0.2)], key=lambda numbers: how_bad(*numbers))[0]
+    The worst risk is that of a guess which is certain only with the release, then a withheld number (NaN), then the
+    risk with the larger upper bound. If the bounds are equal, the risk with the smaller baseline is worse.
+
+    >>> risks = [(0.9, 0.95, 0.5), (np.nan, np.nan, np.nan), (1.0, 1.0, 0.2)]
+    >>> max(risks, key=lambda risk: risk_sort_key(*risk))[0]
     1.0
     """
-    certain = value >= SURE and not baseline >= SURE
+    certain = value >= CERTAINTY and not baseline >= CERTAINTY
     return certain, bool(np.isnan(value)), value if np.isnan(high) else high, -np.nan_to_num(baseline)
 
 
-def averaged(rows: pd.DataFrame, random: bool) -> Numbers:
-    """The mean over seeds of one number, with its interval: what one seed says of people, and what seeds say of it.
+def average_over_seeds(rows: pd.DataFrame, random: bool) -> Numbers:
+    """Return the mean of one number over seeds; the interval covers the variation of people and of seeds.
 
     Parameters
     ----------
     rows : DataFrame
-        Of tidy results, one per seed.
+        Rows of tidy results, one per seed.
     random : bool
-        Whether its release is drawn.
+        Whether the release is random.
 
     Returns
     -------
     dict
-        `value`, `low`, `high`, `baseline`; `seeds`, how many; `reason`, why it is unknown.
+        `value`, `low`, `high`, `baseline`; `seeds`, the number of seeds; `reason`, why the number is unknown.
     """
     return _averaged(_numbers(rows), random)
 
 
 def _numbers(rows: pd.DataFrame) -> dict[str, FloatArray]:
-    """The numbers of tidy results, by column: float arrays."""
+    """Return the numbers of tidy results by column, as float arrays."""
     return {name: rows[name].to_numpy(dtype=float) for name in ("value", "low", "high", "baseline")}
 
 
 def _averaged(columns: Mapping[str, FloatArray], random: bool) -> Numbers:
-    """As `averaged`, of the columns of numbers: a frame per group would take longer than all the counting."""
+    """Return the same as `average_over_seeds`, but from arrays of numbers, which is faster than one frame per group."""
     values, seeds = columns["value"], len(columns["value"])
     low, high = (np.where(np.isnan(columns[end]), values, columns[end]) for end in ("low", "high"))
     if np.isnan(values).any():
@@ -494,8 +531,9 @@ def _averaged(columns: Mapping[str, FloatArray], random: bool) -> Numbers:
 
 
 def _worst_count(columns: Mapping[str, FloatArray]) -> Numbers:
-    """Of shares that are counted in the release itself the largest of all seeds, or where one is withheld its bounds:
-    no interval of a sample belongs to it.
+    """Return the largest share over all seeds, or its bounds if a share is withheld.
+
+    The share is counted in the release itself, so it has no confidence interval.
     """
     values, seeds = columns["value"], len(columns["value"])
     if np.isnan(values).any():
@@ -511,68 +549,69 @@ def _unknown(why: str) -> Numbers:
 
 
 def _losses(results: pd.DataFrame, keys: Sequence[Release], policy: Policy) -> dict[Release, Numbers]:
-    """What the users of each release lose, by release: the weighted mean of its needs, from 0, the original, to 1."""
-    sums = {}
+    """Return, by release, the loss of the users: a weighted mean over the policy's needs; it is 0 for the original."""
+    sums: dict[Release, Numbers] = {}
     weights = np.array([need.weight for need in policy.needs]) / sum(need.weight for need in policy.needs)
     parts, misleading = [_lost(results, keys, need) for need in policy.needs], _misleading(results)
     for key in keys:
         own = [part[key] for part in parts]
-        reasons = [each["reason"] for each in own if each["reason"]]
-        reasons += [
+        whys = [Reason.of(UNKNOWN_LOSS, why=each["reason"].rstrip(".")) for each in own if each["reason"]]
+        whys += [
             _too_much(need, each["value"], each["high"])
             for need, each in zip(policy.needs, own, strict=True)
             if each["high"] > need.most_lost + ROUNDING
         ]
-        reasons += misleading.get(key, [])
+        whys += misleading.get(key, [])
         numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
-        sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
+        sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "", "whys": tuple(whys)}
     return sums
 
 
-def _misleading(results: pd.DataFrame) -> dict[Release, list[str]]:
-    """Return why releases mislead their users, by release: their average error about the number of people in a large
-    group is larger than without quasi-identifiers, and larger than the smallest large group.
+def _misleading(results: pd.DataFrame) -> dict[Release, list[Reason]]:
+    """Return, by release, the reasons why a release misleads its users.
+
+    A release misleads its users if its average error about the number of people in a large group is larger than without
+    quasi-identifiers, and larger than the smallest large group.
     """
-    found = results[results.measure == SIZES].groupby(SETTING)[["value", "baseline"]].mean()
+    found = results[results.measure == SIZES].groupby(SETTING_COLUMNS)[["value", "baseline"]].mean()
     wrong = found[found.value > found.baseline.clip(lower=SUPPORT) + ROUNDING]
     return {
-        key: [
-            f"it misleads about the sizes of large groups, which it misses by {percent(row.value)} of people on "
-            f"average ({percent(row.baseline)} without any quasi-identifier)"
-        ]
+        key: [Reason.of(MISLEADING, missed=float(row.value), bare=float(row.baseline))]
         for key, row in zip(wrong.index, wrong.itertuples(), strict=True)
     }
 
 
-def _too_much(need: Need, lost: float, most: float) -> str:
-    """Return why a release does not keep what a policy needs, in words; `most`: the upper end of what is lost."""
-    phrase = facts(need.measure).phrase
+def _too_much(need: Need, lost: float, most: float) -> Reason:
+    """Return why a release does not meet a need of the policy; `most` is the upper end of the loss."""
+    phrase = measure_facts(need.measure).phrase
     if most > 1 + ROUNDING:
-        return f"{phrase} {'is' if lost > 1 + ROUNDING else 'may be'} worse than without any quasi-identifier"
-    return f"{phrase}: {percent(most)} of what there is to lose is lost, of at most {percent(need.most_lost)}"
+        return Reason.of(WORSE, measure=phrase, is_surely_worse=bool(lost > 1 + ROUNDING))
+    return Reason.of(LOST, measure=phrase, most=float(most), accepted=need.most_lost)
 
 
 def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Release, Numbers]:
-    """Return the share of one need that each release loses: {release: numbers}. A release that is worse than one
-    without quasi-identifiers loses infinitely much if that one loses nothing.
+    """Return, by release, the share of one need that the release loses, as `{release: numbers}`.
+
+    The loss of a release is infinite if the release without quasi-identifiers loses nothing and is better than the
+    release.
     """
     found, plain = {}, (results.control == "") & (results.variant == "") & (results.group == "")
     asked = results[(results.measure == need.measure) & plain]
-    of = asked.groupby(SETTING, sort=False).indices
+    of = asked.groupby(SETTING_COLUMNS, sort=False).indices
     for key in keys:
         rows = asked.iloc[of.get(key, [])]
-        there = measured(rows)
+        there = select_measured(rows)
         worst = there[there.miner.isin(["", "worst"])]
         there = worst if len(worst) else there
         why = rows.reason.iloc[0] if len(rows) and there.empty else ""
-        found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
+        found[key] = average_over_seeds(there, there.randomized.any()) if len(there) else _unknown(why)
     near, far = (found.get((name, ""), {}).get("value", np.nan) for name in (ORIGINAL, BARE))
     if np.isnan([near, far]).any():
         raise UsageError(
-            f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
-            "has none in these results. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
+            f"`results` must have '{need.measure}' for {title(ORIGINAL)} and {title(BARE)}, between which losses are "
+            "scaled. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
         )
-    worse = -1 if facts(need.measure).better == "higher" else 1
+    worse = -1 if measure_facts(need.measure).better == "higher" else 1
 
     def share(value: float) -> float:
         if far != near:
@@ -584,40 +623,38 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
         middle, *ends = (share(each[end]) for end in ("value", "low", "high"))
         low, high = sorted(ends)
         if np.isnan(each["high"]):
-            why = each["reason"] or f"{facts(need.measure).phrase} is not known"
-            lost[key] = _unknown(f"what users lose is not known: {why}")
+            lost[key] = _unknown(each["reason"] or f"{measure_facts(need.measure).phrase} was not measured")
         else:
             lost[key] = {"value": middle, "low": low, "high": high, "seeds": each["seeds"], "reason": ""}
     return lost
 
 
-def keeps(row: Any) -> Any:
-    """Return whether a release keeps a cap: its upper bound does. Of a row, or of each row of a frame."""
+def keeps_cap(row: Any) -> Any:
+    """Return whether the upper bound of a row, or of each row of a frame, does not exceed its cap."""
     return (row.high <= row.cap) | nearly_equal(row.high, row.cap)
 
 
-def why_broken(row: Any) -> str:
-    """Return why a release does not keep a cap, in words. `row`: as `at_cap` gives it."""
+def why_broken(row: Any) -> Reason:
+    """Return why a release does not meet a cap; `row` is the result of `read_at_cap`."""
+    surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only the bound exceeds the cap
+    named = {"risk": name_risk(row), "cap": float(row.cap), "is_surely_above": bool(surely)}
     if np.isnan(row.high):
-        return f"{subject(row)} is unknown: {row.reason.rstrip('.')}"
-    surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only by its upper bound
-    said = f"{subject(row)} is {numerals.share(row.value, row.low, row.high)}"
-    return f"{said}, {'above' if surely else 'which may be above'} the cap of {percent(row.cap)}"
+        return Reason.of(CAP, **named, why=row.reason.rstrip("."))
+    value, low, high = (None if np.isnan(each) else float(each) for each in (row.value, row.low, row.high))
+    return Reason.of(CAP, **named, value=value, low=low, high=high)
 
 
-def lost_about(measures: Sequence[str]) -> str:
-    """What is lost, by the measures of it: words.
-
-    >>> lost_about(["utility_loss"]), lost_about(["utility_loss", "workload_utility"])
-    ('about large groups', 'for its users')
-    """
-    return "about large groups" if [*measures] == LARGE else "for its users"
+def name_risk(row: Any) -> str:
+    """Return the name of the risk of a row of `compute_vectors`, with its attribute and group."""
+    of = ", ".join(filter(None, (row.target, row.group)))
+    return f"{row.axis} ({of})" if of else str(row.axis)
 
 
 def _dominance(found: pd.DataFrame, table: pd.DataFrame) -> Array:
-    """Whether another release is as good on every axis and better on one: "efficient", "dominated", "undecided".
+    """Return whether each release is "dominated" (another is as good on every axis and better on one) or not.
 
-    What is below the floor, has an unknown risk, or is drawn with too few seeds, dominates none.
+    The other words are "efficient" and "undecided". A release does not dominate others if it is below the minimum class
+    size, has an unknown risk, or is random and was made with too few seeds.
     """
     low, high = (found[end].to_numpy().reshape(len(table), -1) for end in ("low", "high"))
     known = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)

@@ -1,8 +1,9 @@
-"""Successive halving in two steps: all settings on a small sample, the best three sixteenths on the whole table.
+"""Successive halving in two steps: all settings on a small sample, then the best 3/16 of them on the whole table.
 
-"Better" is by hypervolume: the settings that together cover most of what lies between the original and the release
-without quasi-identifiers, over all risks and what users lose. Source: Jamieson and Talwalkar, "Non-stochastic Best Arm
-Identification and Hyperparameter Optimization", AISTATS 2016; hypervolume: Zitzler and Thiele, IEEE TEC 3(4), 1999.
+The best settings are those with the largest hypervolume: in the space of all risks and the users' loss, they together
+dominate most of the volume between the original and the release without quasi-identifiers. Source: Jamieson and
+Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization", AISTATS 2016; hypervolume: Zitzler
+and Thiele, IEEE TEC 3(4), 1999.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,39 +15,41 @@ from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.validation import Count, validated
 
 Setting = TypeVar("Setting")
-# The vectors of settings on a sample of so many records, and the places of those that go on in any case.
+# A function of settings and a number of records: the vectors of the settings on a sample of that many records, and the
+# positions of the settings that always go on to the next step.
 Measured = Callable[[Sequence[Any], int], tuple[FloatArray, list[int]]]
-POINTS = 2**14  # at which a volume is looked at: its error is below a per cent
-LEAST = 1_000  # records of a sample: of fewer the numbers say little
-# Share of the records, share of the settings: .0625 + .1875. A step between, on a quarter of the records, leaves fewer
-# settings for the last: under three of five policies 90 to 92 % of the volume of Adult's grid, not 96 to 99.9.
+POINTS = 2**14  # the points that estimate a volume: the error is below 1%
+LEAST = 1_000  # the smallest number of records in a sample: numbers from fewer records vary too much
+# Pairs (share of the records, share of the settings): 0.0625 + 0.1875 = a quarter of the evaluations. A step in
+# between, on a quarter of the records, would leave fewer settings for the last step: 90% to 92% of the volume of
+# Adult's grid under three of five policies, instead of 96% to 99.9%.
 RUNGS = ((1 / 16, 1.0), (1.0, 3 / 16))
 
 
 class Rung(NamedTuple):
-    """One step of a search: how many of the settings are measured on how many records."""
+    """One step of a search: the number of records and of the settings that are measured on them."""
 
     records: int
     settings: int
 
 
 @validated
-def rungs(records: Count, settings: Count) -> list[Rung]:
-    """The steps of a search: at most a quarter of the record-evaluations of all settings on all records.
+def plan_rungs(records: Count, settings: Count) -> list[Rung]:
+    """Return the steps of a search, which takes at most a quarter of the time of measuring all settings on all records.
 
     Parameters
     ----------
     records, settings : int
-        Of the table, and that are tried.
+        The number of records in the table, and the number of settings to try.
 
     Returns
     -------
     list of Rung
-        A table of few records, or few settings, has one step: everything.
+        The list has a single step, with all records and settings, if there are few records or few settings.
 
-    >>> rungs(45222, 96)
+    >>> plan_rungs(45222, 96)
     [Rung(records=2826, settings=96), Rung(records=45222, settings=18)]
-    >>> rungs(900, 96)
+    >>> plan_rungs(900, 96)
     [Rung(records=900, settings=96)]
     """
     if records * RUNGS[0][0] < LEAST or settings < 1 / RUNGS[-1][1]:
@@ -55,39 +58,40 @@ def rungs(records: Count, settings: Count) -> list[Rung]:
 
 
 @validated
-def search(settings: Sequence[Setting], records: int, measured: Measured) -> list[tuple[Rung, list[Setting]]]:
-    """The settings that a search ends with, and what it measured on the way.
+def search_settings(settings: Sequence[Setting], records: int, measured: Measured) -> list[tuple[Rung, list[Setting]]]:
+    """Search settings, and return the settings of each step.
 
     Parameters
     ----------
     settings : list
     records : int
     measured : function
-        `measured(settings, records)` gives the vectors of these settings on a sample of so many records, float array
-        (settings, axes), each axis scaled so that 0 is the best and 1 the worst of the two ends, NaN: unknown; and the
-        places of those that go on whatever their volume, a list, the best first.
+        `measured(settings, records)` returns the vectors of these settings on a sample of `records` records and a list
+        of positions. Vectors are a float array (settings, axes), each axis is scaled so that 0 is the better and 1 the
+        worse of the two reference releases; NaN means unknown. The settings at these positions, which are in order from
+        the best, go on to the next step whatever their volume.
 
     Returns
     -------
     list of (Rung, list of settings)
-        The last one is of all records, the settings of most volume first.
+        The last step is on all records. The settings that add the most volume come first.
     """
     left, steps = list(settings), []
-    for rung in rungs(records, len(left)):
+    for rung in plan_rungs(records, len(left)):
         left = left[: rung.settings]
         vectors, first = measured(left, rung.records)
-        order = dict.fromkeys([*first[: max(1, rung.settings // 16)], *by_volume(vectors)])
+        order = dict.fromkeys([*first[: max(1, rung.settings // 16)], *order_by_volume(vectors)])
         left = [left[place] for place in order]
         steps.append((rung, left))
     return steps
 
 
-def by_volume(vectors: FloatArray) -> list[int]:
-    """The places of vectors in the order in which each adds most volume to those before it: a list.
+def order_by_volume(vectors: FloatArray) -> list[int]:
+    """Return the positions of vectors in the order in which each adds the most volume to those before it.
 
-    Vectors that add none stand last, the smaller sum first.
+    Vectors that add no volume come last, in ascending order of their sums.
     """
-    volumes = covered(vectors)
+    volumes = find_dominated(vectors)
     left, seen, order = set(range(len(volumes))), np.zeros(POINTS, dtype=bool), []
     sums = np.nan_to_num(vectors, nan=1.0).sum(axis=1)
     while left:
@@ -98,15 +102,16 @@ def by_volume(vectors: FloatArray) -> list[int]:
     return order
 
 
-def covered(vectors: FloatArray) -> BoolArray:
-    """Return which of the points of a volume each vector dominates: boolean array (n, POINTS).
+def find_dominated(vectors: FloatArray) -> BoolArray:
+    """Return, for each vector, which points of a volume it dominates, as a boolean array (n, POINTS).
 
     Parameters
     ----------
     vectors : float array (n, axes)
-        0 is the best, 1 the worst, which is the reference point. NaN, unknown, counts as the worst.
+        0 is the best and 1 the worst number; the reference point has 1 on every axis. NaN means unknown and counts as
+        1.
 
-    >>> covered(np.array([[0.5, 0.5], [np.nan, 0.0]])).mean(axis=1).round(3).tolist()
+    >>> find_dominated(np.array([[0.5, 0.5], [np.nan, 0.0]])).mean(axis=1).round(3).tolist()
     [0.25, 0.0]
     """
     vectors = np.nan_to_num(np.asarray(vectors, dtype=float), nan=1.0)

@@ -1,4 +1,4 @@
-"""What the server of worker processes loads, once: each worker begins with all of it, and loads none of it again."""
+"""Modules that the server of worker processes imports once, so that no worker has to import them again."""
 
 import importlib
 
@@ -8,13 +8,13 @@ import scipy.stats  # noqa: F401
 import sklearn.ensemble
 import sklearn.model_selection  # noqa: F401
 
-from privnb.evaluation import content
+from privnb.evaluation import digests
 
-# Of all that the fingerprint covers: a file that is changed later changes nothing in the server's workers.
-content.fingerprint()
-for name in content.sources():
+# The server imports every module of the fingerprint. A file that changes later does not change its workers.
+digests.fingerprint()
+for name in digests.list_sources():
     importlib.import_module(name)
 
-# What numba does before its first kernel, be that compiled or not, takes half as long as all imports together.
+# numba prepares its first kernel, compiled or not, in half the time of all imports.
 numba.core.registry.cpu_target.typing_context.refresh()
 numba.core.registry.cpu_target.target_context.refresh()

@@ -1,4 +1,4 @@
-"""Which attribute is asked about: by its name, or the one that is taken where none is named."""
+"""The attribute that a question is about: the attribute that the caller names, or a default."""
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
@@ -7,13 +7,14 @@ from privnb.runtime.validation import AttributeName, validated
 
 
 @validated
-def published_name(dataset: Dataset, name: str) -> str:
-    """`name`, if a release of the dataset holds that attribute.
+def check_published(dataset: Dataset, name: str) -> str:
+    """Return `name` if releases of the dataset publish that attribute.
 
     Parameters
     ----------
     dataset : Dataset
     name : str
+        The name of an attribute.
 
     Returns
     -------
@@ -21,8 +22,8 @@ def published_name(dataset: Dataset, name: str) -> str:
 
     Raises
     ------
-    ValueError
-        Where it is not published.
+    UsageError
+        If releases do not publish the attribute.
     """
     if dataset.schema[name].name not in dataset.schema.published:
         raise UsageError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
@@ -30,14 +31,14 @@ def published_name(dataset: Dataset, name: str) -> str:
 
 
 @validated
-def sensitive_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
-    """`sensitive`, or without one the first sensitive attribute.
+def choose_sensitive(dataset: Dataset, sensitive: AttributeName | None) -> str:
+    """Return `sensitive`, or the first sensitive attribute if no attribute is named.
 
     Parameters
     ----------
     dataset : Dataset
     sensitive : str or None
-        Empty or None: the first sensitive attribute.
+        The attribute; if empty or None, the first sensitive attribute.
 
     Returns
     -------
@@ -45,38 +46,39 @@ def sensitive_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
 
     Raises
     ------
-    ValueError
-        Where it is not published, and for a number that is missing for some.
+    UsageError
+        If the attribute is not published, or if it is a number that is missing for some people.
     NotForThisTable
-        Where there is none.
+        If the table has no sensitive attribute.
     """
     if not sensitive and not dataset.schema.sensitive:
         raise NotForThisTable(
-            f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description."
+            f"'{dataset.name}' has no sensitive attribute. Give a column the role sensitive in its description."
         )
-    name = published_name(dataset, sensitive or dataset.schema.sensitive[0])
+    name = check_published(dataset, sensitive or dataset.schema.sensitive[0])
     if dataset.schema[name].numeric and dataset.cells[name].isna().any():
         raise UsageError(
-            f"'{name}' is a number that some people lack, and counted value by value. Ask about its bands, of which a "
-            f"missing one is the last: `dataset.in_bands('{name}')`."
+            f"'{name}' is a number that is missing for some people. Use its bands, `dataset.in_bands('{name}')`, which "
+            "have a band for missing numbers."
         )
     return name
 
 
 @validated
-def first_secret(dataset: Dataset) -> str | None:
-    """The first sensitive attribute, or None where a table has none, for what asks of it only where it is there."""
-    return sensitive_name(dataset, None) if dataset.schema.sensitive else None
+def find_sensitive(dataset: Dataset) -> str | None:
+    """Return the first sensitive attribute, or None if the table has no sensitive attribute."""
+    return choose_sensitive(dataset, None) if dataset.schema.sensitive else None
 
 
 @validated
-def secret_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
-    """`sensitive_name` of what is no quasi-identifier.
+def choose_unknown_sensitive(dataset: Dataset, sensitive: AttributeName | None) -> str:
+    """Return the result of `choose_sensitive`, which must not be a quasi-identifier.
 
     Parameters
     ----------
-    dataset, sensitive
-        As of `sensitive_name`.
+    dataset : Dataset
+    sensitive : str or None
+        The attribute; if empty or None, the first sensitive attribute.
 
     Returns
     -------
@@ -84,19 +86,23 @@ def secret_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
 
     Raises
     ------
-    ValueError
-        For a quasi-identifier too, for the adversary knows it.
+    UsageError
+        If the attribute is a quasi-identifier, which the adversary knows.
     """
-    name = sensitive_name(dataset, sensitive)
+    name = choose_sensitive(dataset, sensitive)
     if name in dataset.schema.quasi_identifiers:
-        raise UsageError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
+        raise UsageError(
+            f"'{name}' is a quasi-identifier of '{dataset.name}', so the adversary knows it. Name another attribute."
+        )
     return name
 
 
 @validated
-def first_number(dataset: Dataset) -> str:
-    """The first numeric quasi-identifier, or else the first: what is mined unless a notebook names another one."""
+def choose_target(dataset: Dataset) -> str:
+    """Return the first numeric quasi-identifier, or the first quasi-identifier if none of them is a number."""
     names = dataset.schema.quasi_identifiers
     if not names:
-        raise NotForThisTable(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
+        raise NotForThisTable(
+            f"'{dataset.name}' has no quasi-identifier. Give at least one column the role quasi-identifier."
+        )
     return next((name for name in names if dataset.schema[name].numeric), names[0])

@@ -1,4 +1,4 @@
-"""What the miners of a set guess of a release: of people whom they learned from, and of people whom they did not."""
+"""Predictions of a set of miners from a release, for people from whom the miners learned and for other people."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -12,27 +12,32 @@ from privnb.attacks import MinerInference
 from privnb.attacks.inference.miner_inference import bare_guess
 from privnb.microdata.release import Published, Release
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
+from privnb.miners import cross_val_predictions, reference_set, select_able, stacking, vote, weka
 from privnb.miners.encoding import Encoded, encode
 from privnb.miners.miner import Failed
-from privnb.miners.own import is_own
+from privnb.miners.own import is_custom_miner
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.progress import track
 from privnb.runtime.validation import instead
 from privnb.sanitizers.base import Sanitizer
 
-# Why a miner has no guess, as `results.REASONS` say it.
+# The status, of `results.REASONS`, of a miner that fails with an error of each type.
 FAILURES: dict[type[Exception], str] = {
-    weka.Unfinished: "unfinished", weka.Unavailable: "unavailable", weka.Refused: "refused", Failed: "refused",
+    weka.Unfinished: "unfinished", weka.Unavailable: "unavailable", weka.DataRefused: "refused", Failed: "refused",
 }  # fmt: skip
 
 
-def settle_miners(miners: Any) -> Any:
-    """Return miners as a question keeps them: names as a text, anything else as a tuple of miners.
+def normalize_miners(miners: Any) -> Any:
+    """Return miners as a question stores them: names as one text, and anything else as a tuple of miners.
 
-    Raises UsageTypeError for what cannot predict, and UsageError for a name that is no miner's.
+    Raises
+    ------
+    UsageTypeError
+        For an object that cannot predict.
+    UsageError
+        For an unknown name.
     """
     if isinstance(miners, list | tuple) and miners and all(isinstance(each, str) for each in miners):
         miners = ", ".join(miners)
@@ -40,16 +45,17 @@ def settle_miners(miners: Any) -> Any:
 
 
 # The names of sets and miners as a text, an estimator of scikit-learn's kind, or a list of both.
-Miners = Annotated[Any, lambda name, value: settle_miners(value)]
-MinerNames = Annotated[str, instead(str, 'Name a set of miners, such as "three".')]
+Miners = Annotated[Any, lambda name, value: normalize_miners(value)]
+MinerNames = Annotated[str, instead(str, 'Name a set of miners, such as "basic".')]
 
 
-class Mined(NamedTuple):
-    """Guesses of one column of a release, arrays (n,) in the dataset's order.
+class Predictions(NamedTuple):
+    """Predictions of one column of a release, arrays (n,) in the dataset's order.
 
-    `guesses`: `{miner: array}`. `baseline`: the guess without the release. `failed`: `{miner: reason}` of those that
-    ran out of time ("unfinished"), are not there ("unavailable") or do not take such data ("refused"): they have no
-    guesses, and belong to no average. `reasons`: `{miner: sentence}` of those, empty where there is none.
+    `guesses`: `{miner: array}`. `baseline` is the guess without the release. `failed` is `{miner: status}` of the
+    miners that ran out of time ("unfinished"), are not installed ("unavailable") or do not accept such data
+    ("refused"); they have no guesses and count in no average. `reasons` is `{miner: sentence}` of these miners, where
+    the sentence is empty if no reason is known.
     """
 
     guesses: dict[str, Array]
@@ -58,122 +64,136 @@ class Mined(NamedTuple):
     reasons: Mapping[str, str] = MappingProxyType({})
 
     def columns(self, name: str) -> dict[str, str]:
-        """Return what a row of results says of a miner without a guess, by column."""
+        """Return the columns of a row of results for a miner without a guess."""
         return {"miner": name, "status": self.failed[name], "reason": self.reasons.get(name, "")}
 
 
-class AsksMiners:
-    """A question with a parameter `miners`, which it keeps as `settle_miners` gives them."""
+class WithMiners:
+    """A question with a parameter `miners`, which the question stores as `normalize_miners` returns it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "miners", settle_miners(vars(self)["miners"]))
+        object.__setattr__(self, "miners", normalize_miners(vars(self)["miners"]))
 
 
-def miners_of(miners: Any) -> Sequence[Any]:
-    """The miners that are asked for: those of `miners.reference_set`, or the real Weka's of `weka.named`.
+def resolve_miners(miners: Any) -> Sequence[Any]:
+    """Return the miners of `miners.reference_set`, or those of the real Weka.
 
-    >>> [miner.name for miner in miners_of("majority, decision stump")]
+    Examples
+    --------
+    >>> [miner.name for miner in resolve_miners("majority, decision stump")]
     ['majority', 'decision stump']
     """
-    return weka.named(miners) if isinstance(miners, str) and weka.is_weka(miners) else reference_set(miners)
+    return (
+        weka.find_miners_by_name(miners) if isinstance(miners, str) and weka.is_weka(miners) else reference_set(miners)
+    )
 
 
 def explain_refusals(miners: Sequence[Any], column: Any) -> dict[str, str]:
-    """Return why those of somebody's own miners cannot guess a column that are of another kind: `{miner: sentence}`.
+    """Return why some of the user's own miners cannot guess a column of this kind, `{miner: sentence}`.
 
-    Of the package's sets such miners are left out: a set has some of either kind.
+    Miners of the package's sets that cannot guess the column are left out without a reason, because each set has miners
+    for both kinds of columns.
     """
-    return {each.name: each.explain_refusal(column) for each in miners if is_own(each) and not each.predicts(column)}
+    return {
+        each.name: each.explain_refusal(column)
+        for each in miners
+        if is_custom_miner(each) and not each.predicts(column)
+    }
 
 
 def name_miners(miners: Any) -> str:
-    """Return how an error names miners."""
-    return miners if isinstance(miners, str) else name_list(miner.name for miner in miners_of(miners))
+    """Return the names of miners for an error."""
+    return miners if isinstance(miners, str) else join_names(miner.name for miner in resolve_miners(miners))
 
 
-def mine(release: Release, target: str, miners: Miners, *, rng: Sequence[int] | int) -> Mined:
-    """What the `miners` guess of `target` for the records that they learn from: a `Mined`.
+def predict_in_sample(release: Release, target: str, miners: Miners, *, rng: Sequence[int] | int) -> Predictions:
+    """Predict `target` for the records from which the `miners` learn.
 
-    Section 2.4 of Sramka et al. 2010, M(S(DB), S(x)). The attack sees the shuffled published table alone; `rng`
-    shuffles. Miners that cannot guess such a column are left out; raises ValueError if that is all of them.
+    The predictions are M(S(DB), S(x)) of section 2.4 of Sramka et al. 2010. The attack sees only the published table,
+    in an order that `rng` decides. Miners that cannot guess such a column are left out.
+
+    Raises
+    ------
+    UsageError
+        If none of the miners can guess the column.
     """
-    published, key = _attackable(release)._published(rng)
-    assert key is not None  # rows of nobody are not attackable
-    encoded = _encoded(published, published.table, target)  # once for all miners
+    published, key = _require_records(release)._published(rng)
+    assert key is not None  # synthetic rows were refused above
+    encoded = _encode_others(published, published.table, target)  # once for all miners
 
     def guess(miner: Any) -> Array:
-        # What MinerInference does with one miner: the release is all that it has.
+        # As MinerInference does with one miner, which has nothing but the release.
         predicted = miner.fit(encoded, published.table[target]).predict(encoded)
         ordered = np.empty(len(key), dtype=predicted.dtype)
         ordered[key] = predicted
         return ordered
 
-    return _each(release, target, miners, guess)
+    return _predict_each(release, target, miners, guess)
 
 
-def unseen(release: Release, target: str, miners: Miners, *, folds: int, seed: int) -> Mined:
-    """What the `miners` guess of `target` for people whom they did not learn from: a `Mined`.
+def predict_cross_validated(release: Release, target: str, miners: Miners, *, folds: int, seed: int) -> Predictions:
+    """Predict `target` for people from whom the `miners` did not learn.
 
-    By cross-validation over the release: what is known of a person is the same, but the release tells of others. All
-    records of a person are in one fold, and a table of fewer people than `folds` has one fold per person. Where a miner
-    names nothing of an attribute that is published as it is, the guess is "", which is never right.
+    The predictions are those of a cross-validation over the release, with all records of a person in one fold, and one
+    fold per person in a table of fewer people than `folds`. If a miner predicts nothing for an attribute that is
+    published unchanged, its guess is "", which is never right.
     """
     folds = min(folds, release.headcount)
-    column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
+    column, encoded = _require_records(release).table[target].to_numpy(), _encode_others(release, release.table, target)
 
     def guess(miner: Any) -> Array:
         predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed, people=release.people)
-        # The released cell of the very person, which stands for no guess elsewhere, would be the truth.
+        # Elsewhere the released cell replaces a missing guess. Here it is the person's true value.
         exact = target not in release.schema.quasi_identifiers and column.dtype.kind not in "fiu"
         return np.where(pd.isna(predicted), "", predicted).astype(object) if exact else predicted
 
-    return _each(release, target, miners, guess)
+    return _predict_each(release, target, miners, guess)
 
 
-def fused(release: Release, target: str, miners: Miners, guesses: Mapping[str, Any]) -> dict[str, Any]:
-    """What an adversary guesses who combines the `miners`, given their `guesses`: `{fusion: array (n,)}`.
+def predict_ensemble(release: Release, target: str, miners: Miners, guesses: Mapping[str, Any]) -> dict[str, Any]:
+    """Combine the `guesses` of the `miners` as an adversary may, `{fusion: array (n,)}`.
 
-    As the miners "fusion: vote" and "fusion: stacked" do, which the release alone teaches how far to trust each.
+    Only the release shows how far to trust each miner, as for the miners "fusion: vote" and "fusion: stacked".
     """
-    members = [miner for miner in miners_of(miners) if miner.name in guesses]
+    members = [miner for miner in resolve_miners(miners) if miner.name in guesses]
     given = [guesses[miner.name] for miner in members]
-    trust = stacking(members, _encoded(release, release.table, target), release.table[target].to_numpy())
+    trust = stacking(members, _encode_others(release, release.table, target), release.table[target].to_numpy())
     return {"fusion: vote": vote(given), "fusion: stacked": trust(given)}
 
 
-def stream(seed: int, sanitizer: Sanitizer | None, purpose: str) -> list[int]:
-    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise.
+def derive_seed(seed: int, sanitizer: Sanitizer | None, purpose: str) -> list[int]:
+    """Return the seed for one purpose, so that different draws are independent of each other.
 
-    It depends on the sanitizer's `key`, of which a test keeps every one as it is. `sanitizer`: None for what concerns
-    all of them alike.
+    Noise, shuffling and drawing must be independent, and so must the noise of two settings. The seed is derived from
+    the sanitizer's `key`, which a test pins. `sanitizer` is None for draws that all sanitizers share.
     """
     return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
 
 
-def _encoded(release: Published | Release, table: pd.DataFrame, target: str) -> Encoded:
+def _encode_others(release: Published | Release, table: pd.DataFrame, target: str) -> Encoded:
     others = [name for name in release.schema.published if name != target]
     return encode(table, others, release.schema, release.hierarchies)
 
 
-def _attackable(release: Release) -> Release:
+def _require_records(release: Release) -> Release:
     MinerInference.check(release)
     if release.provenance.rows is not Rows.RECORDS:
         raise Unreadable(
-            f"guesses are compared with the record of each row, and the rows of {release.provenance.sanitizer} are "
-            f"{release.provenance.rows}. Use `attacks.MinerInference`, which guesses for people as they are known."
+            f"the rows of {release.provenance.sanitizer} are {release.provenance.rows}, so guesses cannot be compared "
+            "with the record of each row. Use `attacks.MinerInference`, which guesses for people."
         )
     return release
 
 
-def _each(release: Release, target: str, asked: Miners, guess: Callable[..., Any]) -> Mined:
-    """The `Mined` of `guess(miner)`, an array (n,), for each miner that can."""
+def _predict_each(release: Release, target: str, asked: Miners, guess: Callable[..., Any]) -> Predictions:
+    """Return the predictions of `guess(miner)`, an array (n,), for each miner that can guess the column."""
     column = release.table[target]
-    every = miners_of(asked)
-    miners, others = able(every, column)
+    every = resolve_miners(asked)
+    miners, others = select_able(every, column)
     reasons = explain_refusals(every, column)
     if not miners and not reasons:
         raise UsageError(
-            f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
+            f"{others} cannot predict '{target}' in the form that this release publishes. Add another miner to MINERS."
         )
     failed, guesses = dict.fromkeys(reasons, "refused"), {}
     for miner in track(miners, f"mine {target}"):
@@ -183,7 +203,7 @@ def _each(release: Release, target: str, asked: Miners, guess: Callable[..., Any
             failed[miner.name] = FAILURES[type(error)]
             reasons[miner.name] = str(error) if isinstance(error, Failed) else ""
         else:
-            # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.
+            # If a miner predicts nothing, as some of Weka's do, the adversary keeps the released cell.
             nothing = pd.isna(guessed)
             guesses[miner.name] = np.where(nothing, column.to_numpy(), guessed) if nothing.any() else guessed
-    return Mined(guesses, bare_guess(release, target, len(release)), failed, reasons)
+    return Predictions(guesses, bare_guess(release, target, len(release)), failed, reasons)

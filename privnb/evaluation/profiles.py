@@ -1,4 +1,4 @@
-"""How much is run: profiles by name, and what all experiments share."""
+"""Profiles, which set the extent of a run, and helpers that all experiments share."""
 
 import contextlib
 import tempfile
@@ -9,17 +9,18 @@ from typing import Annotated, Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.evaluation.predictions import Miners, miners_of, settle_miners
-from privnb.evaluation.results import KEY, check_results, join, of_one_miner
-from privnb.evaluation.store import Folder, Store, run
+from privnb.evaluation.predictions import Miners, normalize_miners, resolve_miners
+from privnb.evaluation.results import KEY_COLUMNS, check_results, is_single_miner, join_results
+from privnb.evaluation.store import Folder, Store, run_tasks
 from privnb.miners import weka
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
-from privnb.runtime.sentences import B, C, Sentences, say
+from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import Seeds, instead, validated
+from privnb.runtime.wording import write
 
-__all__ = ["PROFILES", "Profile", "check_runs", "together", "weka_here"]
+__all__ = ["PROFILES", "Profile", "check_runs", "describe_weka", "drop_repeated_rows"]
 
 
 ProfileName = Annotated[str, instead(str, "Name one, such as quick.")]
@@ -27,12 +28,13 @@ ProfileName = Annotated[str, instead(str, "Name one, such as quick.")]
 
 @dataclass(frozen=True)
 class Profile:
-    """How much is run: for honest users, adversaries and gains `{set of miners: seeds}`, the main set first.
+    """The size of a run: for users, adversaries and gains `{set of miners: number of seeds}`, the main set first.
 
-    "Weka" is the real one, where it is present, with the paper's own sets. `workloads`: for Brickell and Shmatikov's
-    researcher, seeds and folds of the cross-validation. `queries`: how often Li and Li's COUNT queries are drawn.
-    `others`: for how many of Brickell and Shmatikov's data sets other sanitizers are compared; None: all. `family`: for
-    the frontier, the values of each parameter, the miners that read noise, and whether `all` is measured.
+    "Weka" means the real Weka with the paper's own sets of miners, if it is installed. `workloads`: the seeds and
+    folds of the cross-validation for Brickell and Shmatikov's researcher. `queries`: the number of draws of Li and Li's
+    COUNT queries. `others`: the number of Brickell and Shmatikov's data sets for which other sanitizers are compared,
+    or None for all. `family`: the values of each parameter for the frontier, the miners that read noise, and whether
+    `all` measures are computed.
     """
 
     users: Mapping[str, int]
@@ -46,17 +48,17 @@ class Profile:
 
 PROFILES = {
     "quick": Profile(
-        {"three": 1}, {"five": 3}, {"five": 3}, workloads={"decision tree": (1, 3)}, others=1,
+        {"basic": 1}, {"standard": 3}, {"standard": 3}, workloads={"decision tree": (1, 3)}, others=1,
         family={
             "k": "10, 100, 1000", "l": "2, 4", "t": "0.2, 0.4", "delta": "2", "epsilon": "1",
             "miners": "naive Bayes, random tree", "all": False,
         },
     ),
     "full": Profile(
-        {"three": 3, "gradient boosting": 1, "Weka": 1},
-        {"five": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
-        {"five": 3, "Weka": 1},
-        # A tree a label and step: ten folds of the releases with seven labels would take hours.
+        {"basic": 3, "gradient boosting": 1, "Weka": 1},
+        {"standard": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
+        {"standard": 3, "Weka": 1},
+        # Gradient boosting grows one tree per label and step; ten folds would take hours for seven labels.
         workloads={"decision tree": (3, 10), "gradient boosting": (1, 3), "Weka": (1, 10)},
         queries=10,
         family={
@@ -68,99 +70,102 @@ PROFILES = {
 }  # fmt: skip
 
 
-def weka_here(results: pd.DataFrame) -> Sentences:
-    """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
+def describe_weka(results: pd.DataFrame) -> Sentences:
+    """Return sentences on whether the real Weka computed a part of `results`, and how to run it if not."""
     check_results("results", results, ["miner"])
-    lacks, ran = weka.missing(), {weka.unversioned(name)[0] for name in results.miner} - {""}
+    lacks, ran = weka.list_missing_requirements(), {weka.split_version(name)[0] for name in results.miner} - {""}
     if ran:
-        return say(f"Weka {min(ran)} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
+        return say(*write("evaluation/notes", "weka_ran", min(ran)))
     if lacks:
-        return say(f"{B}Weka is not here{B}: {lacks} scikit-learn's miners stand in.")
-    return say(f"Weka {weka.version()} is here; this run did without. {C}privnb report -p PROFILE=full{C} runs it.")
+        return say(*write("evaluation/notes", "weka_lacks", lacks))
+    return say(*write("evaluation/notes", "weka_unused", weka.version()))
 
 
-def profile_of(name: str) -> Profile:
-    """The profile of that name. Raises ValueError for an unknown one."""
+def find_profile(name: str) -> Profile:
+    """Return the profile of a name."""
     if name not in PROFILES:
-        raise UsageError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
+        raise UsageError(f"PROFILE must be one of {', '.join(PROFILES)}; got {name!r}.")
     return PROFILES[name]
 
 
 @validated
 def check_runs(profile: ProfileName, miners: Miners = "", seeds: Seeds = 0) -> None:
-    """Raise ValueError for an unknown profile or miner, and for a number of repeats below 0.
+    """Raise an error for an unknown profile or miner, or a negative number of repeats, before anything runs.
 
     Parameters
     ----------
     profile : str
-        How much is run, by name: one of `PROFILES`.
+        The extent of the run: one of `PROFILES`.
     miners : str
-        Instead of the profile's, unless empty.
+        The miners; if empty, the miners of the profile.
     seeds : int
-        Repeats, or 0 for the profile's number.
-
-    Raises
-    ------
-    ValueError
-        As an experiment would, after minutes of other work.
+        The number of repeats; if 0, the profile's number.
     """
-    profile_of(profile)
-    repeated(seeds, 1)
+    find_profile(profile)
+    list_seeds(seeds, 1)
     if miners:
-        miners_of(miners)
+        resolve_miners(miners)
 
 
-def sets_of(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str, Any, range]]:
-    """(name of the set in results, miners, mostly by name, seeds) of each set that can run here; the main one is ""."""
+def list_miner_sets(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str, Any, range]]:
+    """Yield the name in results, the miners and the seeds of each set of miners that can run on this machine.
+
+    The name of the main set is empty.
+    """
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
-            chosen = settle_miners(miners or names)
-            miners_of(chosen)  # refuses an unknown name before anything runs
-            yield "", chosen, repeated(seeds, repeats)
+            chosen = normalize_miners(miners or names)
+            resolve_miners(chosen)  # refuses an unknown name before anything runs
+            yield "", chosen, list_seeds(seeds, repeats)
         elif names == "Weka":
-            if not weka.missing():
+            if not weka.list_missing_requirements():
                 yield f"Weka {weka.version()}", names, range(1, repeats + 1)
         else:
             yield names, names, range(1, repeats + 1)
 
 
-def able(miners: Iterable[Miner], column: Any) -> list[str]:
-    """The names of those that can guess a column; Weka's are not asked: that would start Java in this process."""
+def list_able(miners: Iterable[Miner], column: Any) -> list[str]:
+    """Return the names of the miners that can guess a column.
+
+    Weka's miners are not asked, because that would start Java in this process.
+    """
     return [miner.name for miner in miners if weka.is_weka(miner.name) or miner.predicts(column)]
 
 
-def check_miners(parameter: Any, names: str, *columns: Any) -> None:
-    """Raise ValueError for an unknown miner in `names`, and where none of them can guess one of the columns, Series."""
-    miners = miners_of(names)
+def check_miner_names(parameter: Any, names: str, *columns: Any) -> None:
+    """Raise an error for an unknown miner in `names`, and if none of the miners can guess one of the columns."""
+    miners = resolve_miners(names)
     for column in columns:
-        if not able(miners, column):
+        if not list_able(miners, column):
             raise UsageError(
-                f"{parameter} is {names!r}, and none of these miners can predict '{column.name}', a column of "
-                f"{'numbers' if is_numeric_dtype(column) else 'categories'}. Name one that can beside them."
+                f"{parameter} must name a miner that can predict '{column.name}', a column of "
+                f"{'numbers' if is_numeric_dtype(column) else 'categories'}; got {names!r}. Add such a miner."
             )
 
 
-def repeated(seeds: int, profile: int) -> range:
-    """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError for any other."""
+def list_seeds(seeds: int, profile: int) -> range:
+    """Return the seeds to run: 1 to `seeds`, or to the profile's number if `seeds` is 0."""
     expect.repeats("SEEDS", seeds)
     return range(1, (seeds or profile) + 1)
 
 
-def evaluated(tasks: Any, store: Folder, description: str) -> dict[Any, pd.DataFrame]:
-    """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
+def run_evaluations(tasks: Any, store: Folder, description: str) -> dict[Any, pd.DataFrame]:
+    """Run all tasks of `{name: tasks}` together, and return `{name: joined results}`."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
-        # The real Weka's first: some of its miners take two minutes, and should not be the last to start.
+        # Weka's tasks come first. Some of its miners take two minutes and should not be the last to start.
         order = sorted(tasks, key=lambda name: not weka.is_weka(str(name)))
-        results = iter(run([task for name in order for task in tasks[name]], Store(folder), description=description))
-        found = {name: join(*(next(results) for _ in tasks[name])) for name in order if tasks[name]}
+        results = iter(
+            run_tasks([task for name in order for task in tasks[name]], Store(folder), description=description)
+        )
+        found = {name: join_results(*(next(results) for _ in tasks[name])) for name in order if tasks[name]}
     return {name: found[name] for name in tasks if name in found}
 
 
-def together(parts: Any) -> pd.DataFrame:
-    """All rows as one table; a miner of two sets is there once."""
+def drop_repeated_rows(parts: Any) -> pd.DataFrame:
+    """Join tables of results, and keep only one row of a miner that belongs to two sets."""
     if not parts:
-        raise UsageError("there is no sanitizer to run: give one or more.")
-    rows = check_results("parts", join(*parts))
-    once = rows.assign(miner_set=rows.miner_set.mask(of_one_miner(rows), ""))
-    return rows[~once.duplicated(KEY)].reset_index(drop=True)
+        raise UsageError("there is no sanitizer to run. Give at least one sanitizer.")
+    rows = check_results("parts", join_results(*parts))
+    once = rows.assign(miner_set=rows.miner_set.mask(is_single_miner(rows), ""))
+    return rows[~once.duplicated(KEY_COLUMNS)].reset_index(drop=True)

@@ -1,22 +1,31 @@
-"""Tidy results: one row per number, with the columns `COLUMNS`. What a number is stands in columns, never in a name.
+"""Tidy results: one row per number, with the columns `COLUMNS`, which state what the number is.
 
-| column | what it says |
+| column | meaning |
 |---|---|
-| `dataset`, `seed` | whose table; which repeat, empty where nothing was drawn |
-| `sanitizer`, `parameters` | what made the release; the parameters as text to print |
-| `parameter`, `bound` | the main parameter's letter, such as "k" or "epsilon", and its number |
-| `randomized` | whether the release is drawn by lot, so that another seed gives another one |
-| `measure`, `variant` | what was measured; how, where there are several ways: "distinct", "weighted", "at most", ... |
-| `scenario` | what the owner fears: "A", "B", "C", "W" |
-| `knows` | what the adversary or user is assumed to know, where that varies |
-| `control` | which control it is: "ZeroR", "permuted", "held-out", "random labels"; of a choice, what is taken off |
-| `miner_set`, `miner` | "" the main set, or its name; a miner, or one of `SUMMARIES` |
-| `target`, `group` | which attribute is guessed or counted; of which people or of which value alone |
-| `value`, `low`, `high` | the number, and a 95% interval where it could have come out otherwise |
-| `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
-| `of` | of how many people a utility is, or the sum of their weights; empty of other numbers |
-| `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
-| `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
+| `dataset` | The dataset and the study. |
+| `sanitizer` | The class of the sanitizer that made the release. |
+| `parameters` | The parameters of the sanitizer, as text. |
+| `parameter` | The letter of the main parameter, such as "k" or "epsilon". |
+| `bound` | The value of the main parameter. |
+| `randomized` | Whether another seed gives another release of the same records in their order, if none is missing. |
+| `seed` | The seed; empty if nothing was drawn. |
+| `measure` | The name of the measure. |
+| `variant` | The variant of the measure, such as "distinct", "weighted" or "at most"; else empty. |
+| `scenario` | The scenario of the owner: "A", "B", "C" or "W"; else empty. |
+| `knows` | The attributes that the adversary or the user is assumed to know, if these vary. |
+| `control` | The control, such as "ZeroR", "permuted", "held-out" or "random labels"; empty for the measured release. |
+| `miner_set` | The set of miners; empty for the main set. |
+| `miner` | The miner, or "worst", "average", "worst by person", "fusion: vote" or "fusion: stacked" for several. |
+| `target` | The attribute that is guessed or counted. |
+| `group` | The group of people, or the value, that the number is about; empty for everybody. |
+| `value` | The number. |
+| `low` | The lower end of its 95% interval; empty if the number cannot vary. |
+| `high` | The upper end of its 95% interval; empty if the number cannot vary. |
+| `baseline` | The same number without the release. |
+| `of` | The number of people that a utility is about, or the sum of their weights; empty for other numbers. |
+| `better` | The direction that the data owner prefers, "higher" or "lower"; empty for a number that only describes. |
+| `status` | Empty if measured; else "withheld", "refused", "unfinished", "unavailable" or "not possible". |
+| `reason` | A sentence for people: why there is no number, and what to do instead. |
 """
 
 import hashlib
@@ -31,10 +40,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.measures.base import facts, room
-from privnb.measures.intervals import of_classes, t_interval, wilson
+from privnb.measures.base import measure_facts, register_package
+from privnb.measures.intervals import class_interval, t_interval, wilson
 from privnb.microdata import withholding
-from privnb.microdata.withholding import LIMIT, Counted, MinCount, Number
+from privnb.microdata.withholding import LIMIT, MinCount, Number, ReportedCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
@@ -42,21 +51,21 @@ from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.base import Sanitizer
 
-# What a number is of; with dataset, setting and seed the key of a row.
-QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
-SETTING = ["sanitizer", "parameters"]
-KEY = ["dataset", *SETTING, "seed", *QUESTION]
-NUMBERS = ["value", "low", "high", "baseline", "of"]
-MADE = ["dataset", *SETTING, "parameter", "bound", "randomized", "seed"]
-COLUMNS = [*MADE, *QUESTION, *NUMBERS, "better", "status", "reason"]
-TEXTS = [column for column in COLUMNS if column not in ("bound", "randomized", "seed", *NUMBERS)]
+# The columns that identify a number; with dataset, setting and seed, they are the key of a row.
+QUESTION_COLUMNS = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
+SETTING_COLUMNS = ["sanitizer", "parameters"]
+KEY_COLUMNS = ["dataset", *SETTING_COLUMNS, "seed", *QUESTION_COLUMNS]
+NUMBER_COLUMNS = ["value", "low", "high", "baseline", "of"]
+RELEASE_COLUMNS = ["dataset", *SETTING_COLUMNS, "parameter", "bound", "randomized", "seed"]
+COLUMNS = [*RELEASE_COLUMNS, *QUESTION_COLUMNS, *NUMBER_COLUMNS, "better", "status", "reason"]
+TEXT_COLUMNS = [column for column in COLUMNS if column not in ("bound", "randomized", "seed", *NUMBER_COLUMNS)]
 
-# Why a number was not measured: a miner takes no such data, ran out of time, or is not there; no such release exists.
+# Why a number was not measured: a miner cannot read the data, ran out of time or is missing; no such release exists.
 REASONS = ("refused", "unfinished", "unavailable", "not possible")
 STATUSES = ("", "withheld", *REASONS)
-# Miners that are several: their numbers are a set's.
+# Names of several miners, whose numbers belong to the set.
 SUMMARIES = ("worst", "average", "worst by person", "fusion: vote", "fusion: stacked")
-LETTERS = ("k", "l", "t", "delta", "epsilon")
+PARAMETER_LETTERS = ("k", "l", "t", "delta", "epsilon")
 KIND_OF_L = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
 
 
@@ -64,51 +73,52 @@ INSTEAD = {"results": "Try its `.results`.", "decide": "To decide on a table, tr
 
 
 def check_results(name: str, value: pd.DataFrame, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of results."""
+    """Raise TypeError unless `value` is a table, and ValueError unless it has the required columns of results."""
     hint = next((hint for has, hint in INSTEAD.items() if hasattr(value, has)), "")
     return expect.table(
-        name, value, columns, hint or "It must be tidy results, as the functions of `evaluation` give them."
+        name, value, columns, hint or "Give tidy results, as the functions of `evaluation` return them."
     )
 
 
-Row = dict[str, Any]  # as `row` makes it
+Row = dict[str, Any]  # as `build_row` makes it
 Results = Annotated[pd.DataFrame, check_results]
-room(__package__)
+register_package(__package__)
 
 
-def join(*results: pd.DataFrame) -> pd.DataFrame:
-    """Several tables of results as one."""
+def join_results(*results: pd.DataFrame) -> pd.DataFrame:
+    """Join several tables of results."""
     if not expect.all_of("results", results, pd.DataFrame):
-        raise UsageError("there are no results to join. Give one table or more.")
+        raise UsageError("there are no results to join. Give at least one table of results.")
     return pd.concat(results, ignore_index=True)
 
 
-def collect(parts: Sequence[Any]) -> pd.DataFrame:
-    """Lists of rows made by `row`, and tables of results, as one table in their order.
+def collect_rows(parts: Sequence[Any]) -> pd.DataFrame:
+    """Join lists of rows and tables of results, in their order.
 
-    Lists that follow each other become one table at once: to make a table takes longer than its rows do.
+    Consecutive lists become one table at once, because making a table takes longer than making its rows.
     """
     found: list[pd.DataFrame] = []
     for lists, group in groupby(parts, lambda part: isinstance(part, list)):
         some = list(group)
         found += [tidy(chain.from_iterable(some))] if lists else some
-    return join(*found) if found else tidy([])
+    return join_results(*found) if found else tidy([])
 
 
-def row(
+def build_row(
     measure: str, value: Number, *, dataset: str, sanitizer: str, parameters: str = "", parameter: str = "",
     bound: float = np.nan, randomized: bool = False, seed: Any = 1, variant: str = "", scenario: str = "",
     knows: str = "", control: str = "", miner_set: str = "", miner: str = "", target: str = "", group: str = "",
     interval: Sequence[float] = (np.nan, np.nan), baseline: Number = np.nan, of: float = np.nan, better: str = "",
-    status: str = "", reason: str = "", fewest: int = LIMIT,
+    status: str = "", reason: str = "", min_count: int = LIMIT,
 ) -> Row:  # fmt: skip
-    """One row of results, by name; without `better` the direction that the measure's facts state.
+    """Build one row of results; without `better`, the row takes the direction of the measure.
 
-    `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`. A `value` or `baseline` that says
-    which people it counts or reveals, a `withholding.Counted` or `Revealing`, is withheld here if `fewest` are more.
+    `dataset` and `sanitizer` are texts, see `make_row_builder`. `interval` is (`low`, `high`). A `value` or `baseline`
+    may be a `withholding.ReportedCount` or `Revealing`, which knows the people that it counts or reveals. The function
+    withholds the number if these people are fewer than `min_count`.
     """
-    shown, low, high = withholding.shown(value, fewest, interval)
-    base = withholding.shown(baseline, fewest)[0]
+    shown, low, high = withholding.withhold_number(value, min_count, interval)
+    base = withholding.withhold_number(baseline, min_count)[0]
     return {
         "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
         "bound": float(bound), "randomized": bool(randomized), "seed": seed,
@@ -116,23 +126,27 @@ def row(
         "miner_set": miner_set, "miner": miner, "target": target, "group": group,
         "value": float(shown), "low": float(low), "high": float(high), "baseline": float(base),
         "of": float(of),
-        "better": better or facts(measure).better, "status": status, "reason": reason,
+        "better": better or measure_facts(measure).better, "status": status, "reason": reason,
     }  # fmt: skip
 
 
-def row_builder(dataset: Dataset, sanitizer: Sanitizer, seed: int | str, fewest: int = LIMIT) -> Callable[..., Any]:
-    """A function that makes one row of a release's results: `row(measure, value, **columns)`."""
-    return partial(row, dataset=dataset.name, seed=seed, fewest=fewest, **setting(sanitizer))
+def make_row_builder(
+    dataset: Dataset, sanitizer: Sanitizer, seed: int | str, min_count: int = LIMIT
+) -> Callable[..., Any]:
+    """Return a function that builds one row of a release's results, `build_row(measure, value, **columns)`."""
+    return partial(build_row, dataset=dataset.name, seed=seed, min_count=min_count, **describe_setting(sanitizer))
 
 
-def setting(sanitizer: Sanitizer) -> Row:
-    """How results name a sanitizer: `sanitizer`, `parameters`, `parameter`, `bound` and `randomized`.
+def describe_setting(sanitizer: Sanitizer) -> Row:
+    """Return the columns by which results name a sanitizer.
 
+    Examples
+    --------
     >>> from privnb.sanitizers import KMember
-    >>> setting(KMember(10))
+    >>> describe_setting(KMember(10))
     {'sanitizer': 'KMember', 'parameters': 'k=10', 'parameter': 'k', 'bound': 10, 'randomized': False}
     """
-    letter, bound = main_parameter(sanitizer)
+    letter, bound = find_main_parameter(sanitizer)
     name, parameters = type(sanitizer).__name__, sanitizer.changed_params()
     return {
         "sanitizer": name, "parameters": parameters, "parameter": letter, "bound": bound,
@@ -140,76 +154,109 @@ def setting(sanitizer: Sanitizer) -> Row:
     }  # fmt: skip
 
 
-def setting_name(row: Any) -> str:
-    """Return what a person calls the release of a row: its sanitizer and main parameter, or all parameters if none is
-    the main one. The name of an l says which diversity it is.
+def name_setting(row: Any) -> str:
+    """Return the name of a row's release for people: its sanitizer and main parameter.
 
-    >>> setting_name(pd.Series(setting(catalogue.kinds()["KMember"](10, start=3))))
+    If no parameter is the main one, the name has all parameters. The name of an l includes the kind of diversity.
+
+    Examples
+    --------
+    >>> name_setting(pd.Series(describe_setting(catalogue.kinds()["KMember"](10, start=3))))
     'k-member clustering, k = 10'
-    >>> model = catalogue.MODELS["l"](2, "job")
-    >>> setting_name(pd.Series(setting(catalogue.kinds()["Mondrian"](model))))
+    >>> model = catalogue.MODEL_BY_LETTER["l"](2, "job")
+    >>> name_setting(pd.Series(describe_setting(catalogue.kinds()["Mondrian"](model))))
     'Mondrian, frequency l = 2'
     """
     if not row.parameter:
-        return full_name(row)
-    name, kind = catalogue.label(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
+        return name_full_setting(row)
+    name, kind = catalogue.sanitizer_label(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
     return name.replace(", l = ", f", {kind[1]} l = ") if kind and row.parameter == "l" else name
 
 
-def full_name(row: Any) -> str:
-    """What a person calls the release of a row, with all its parameters."""
-    return catalogue.label(row.sanitizer, more=row.parameters)
+def name_full_setting(row: Any) -> str:
+    """Return the name of a row's release for people, with all its parameters."""
+    return catalogue.sanitizer_label(row.sanitizer, more=row.parameters)
 
 
-def setting_names(rows: pd.DataFrame) -> list[str]:
-    """What a person calls the release of each row: with all its parameters where the main one is that of another."""
-    own = {(row.sanitizer, row.parameters): row for row in rows[[*SETTING, "parameter", "bound"]].itertuples()}
-    short = {key: setting_name(row) for key, row in own.items()}
+def name_settings(rows: pd.DataFrame) -> list[str]:
+    """Return the name of each row's release for people, with all parameters if the short name is not unique."""
+    own = {(row.sanitizer, row.parameters): row for row in rows[[*SETTING_COLUMNS, "parameter", "bound"]].itertuples()}
+    short = {key: name_setting(row) for key, row in own.items()}
     many = Counter(short.values())
-    names = {key: name if many[name] == 1 else full_name(own[key]) for key, name in short.items()}
-    return [names[key] for key in zip(*(rows[column] for column in SETTING), strict=True)]
+    names = {key: name if many[name] == 1 else name_full_setting(own[key]) for key, name in short.items()}
+    return [names[key] for key in zip(*(rows[column] for column in SETTING_COLUMNS), strict=True)]
 
 
-def main_parameter(sanitizer: Sanitizer) -> tuple[Any, ...]:
-    """The letter and number of a sanitizer's main parameter; of several models the first one's; ("", NaN) without."""
+def find_main_parameter(sanitizer: Sanitizer) -> tuple[Any, ...]:
+    """Return the letter and the number of a sanitizer's main parameter; ("", NaN) if there is no main parameter."""
     made = getattr(sanitizer, "partition", sanitizer)  # buckets keep the bound of their partition
     for part in (made, *getattr(made, "models", ())):
-        for letter in LETTERS:
+        for letter in PARAMETER_LETTERS:
             if expect.is_number(bound := getattr(part, letter, None)):
                 return letter, bound
     return "", np.nan
 
 
 def tidy(rows: Iterable[Row]) -> pd.DataFrame:
-    """Rows made by `row` as a table of results."""
+    """Return rows built by `build_row` as a table of results."""
     rows = list(rows)
-    if not rows:  # else its texts would be numbers
-        return pd.DataFrame(columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float))
+    if not rows:  # otherwise text columns would be numeric
+        return pd.DataFrame(columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBER_COLUMNS], float))
     columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in COLUMNS}
-    columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBERS)}
+    columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBER_COLUMNS)}
     pairs = zip(columns["status"], np.isnan(columns["value"]), strict=True)
     columns["status"] = ["withheld" if bare and status == "" else status for status, bare in pairs]
     return pd.DataFrame(columns, columns=COLUMNS)
 
 
 @validated
-def identified(results: Results) -> list[str]:
-    """Return the id of each row: eight hexadecimal digits that depend on what the number is of (`KEY`), and not on its
-    value. Pages, cards and `results.csv` name a row by it.
+def compute_row_ids(results: Results) -> list[str]:
+    """Return the id of each row, by which pages, cards and `results.csv` name it.
 
-    >>> identified(tidy([row("accuracy_gain", 0.2, dataset="adult", sanitizer="Suppress")]))
-    ['06719647']
+    An id is eight hexadecimal digits that depend on the columns of `KEY_COLUMNS` and not on the value.
+
+    Examples
+    --------
+    >>> compute_row_ids(tidy([build_row("accuracy_gain", 0.2, dataset="adult", sanitizer="Suppress")]))
+    ['6b582b57']
     """
-    keys = zip(*(results[column].map(str) for column in KEY), strict=True)
+    return _digest_columns(results, KEY_COLUMNS)
+
+
+@validated
+def compute_mean_ids(results: Results) -> list[str]:
+    """Return the id of each row without its seed: rows that differ only in their seed have the same id.
+
+    Examples
+    --------
+    >>> rows = [build_row("accuracy_gain", 0.2, dataset="adult", sanitizer="Suppress", seed=seed) for seed in (1, 2)]
+    >>> compute_mean_ids(tidy(rows))
+    ['6c7fd61d', '6c7fd61d']
+    """
+    return _digest_columns(results, [column for column in KEY_COLUMNS if column != "seed"])
+
+
+@validated
+def compute_release_ids(rows: Annotated[pd.DataFrame, partial(check_results, columns=SETTING_COLUMNS)]) -> list[str]:
+    """Return the id of the release of each row, which depends on the columns of `SETTING_COLUMNS`."""
+    return _digest_columns(rows, SETTING_COLUMNS)
+
+
+def _digest_columns(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    # Seeds are whole numbers in memory and floats when they are read from a file.
+    texts = (pd.to_numeric(rows[name]).astype(float) if name == "seed" else rows[name] for name in columns)
+    keys = zip(*(column.map(str) for column in texts), strict=True)
     return [hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:8] for key in keys]
 
 
 @validated
-def whose(results: Results) -> str:
-    """Which table, by which study, and which sensitive attribute the results are of: under another one the same release
-    has other numbers.
+def describe_source(results: Results) -> str:
+    """Return the dataset, study and sensitive attribute of the results, on which the numbers of a release depend.
 
-    >>> whose(tidy([row("accuracy_gain", 0.2, dataset="adult/li-li", sanitizer="Suppress", target="occupation")]))
+    Examples
+    --------
+    >>> gain = build_row("accuracy_gain", 0.2, dataset="adult/li-li", sanitizer="Suppress", target="occupation")
+    >>> describe_source(tidy([gain]))
     'adult/li-li, sensitive occupation'
     """
     secret = results.target[results.measure.isin(["accuracy_gain", "privacy_loss", "utility_loss"])]
@@ -218,37 +265,36 @@ def whose(results: Results) -> str:
 
 
 def mark_withheld(results: pd.DataFrame) -> pd.DataFrame:
-    """The results; whatever has no value, and no reason why, was withheld."""
+    """Mark rows that have neither a value nor a reason as withheld."""
     bare = results.value.isna() & (results.status == "")
     return results.assign(status=results.status.mask(bare, "withheld")) if bare.any() else results
 
 
-def measured(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows of what was measured, withheld or not: without those that say why there is no number."""
+def select_measured(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a measurement, withheld or not, without the rows that report why a number is missing."""
     return results[~results.status.isin(REASONS)]
 
 
-def of_one_miner(results: pd.DataFrame) -> pd.Series:
-    """Which rows are a single miner's own: boolean Series."""
+def is_single_miner(results: pd.DataFrame) -> pd.Series:
+    """Return, as a boolean Series, which rows belong to a single miner."""
     return ~results.miner.isin(("", *SUMMARIES)) & (results.control == "")
 
 
 @validated
-def summary(results: Results, miner_set: str = "", *, averages: bool = True) -> pd.DataFrame:
-    """The worst case over miners, and their average, of each sanitizer, seed, measure and target.
+def summarize_miners(results: Results, miner_set: str = "", *, averages: bool = True) -> pd.DataFrame:
+    """Return the worst case over miners and their average, for each sanitizer, seed, measure and target.
 
-    A worst case whose value is withheld keeps its bounds; an average that would tell a withheld number has no value,
-    but the bounds that follow from those that are shown. Where a withheld number has no bounds, it may be the worst,
-    and nothing is shown.
+    A withheld worst case keeps its bounds. An average that would reveal a withheld number has bounds instead of a
+    value. If a withheld number without bounds may be the worst, neither number is shown.
 
     Parameters
     ----------
     results : DataFrame
-        Tidy results of all the miners of one set, and of no other, where the worst is the highest.
+        Tidy results of the miners of one set, in which the highest value is the worst.
     miner_set : str
-        The name that rows give the set; empty for the main one.
+        The name of the set in the rows; empty for the main set.
     averages : bool
-        Whether averages are given too.
+        Whether to also return averages.
 
     Returns
     -------
@@ -257,8 +303,8 @@ def summary(results: Results, miner_set: str = "", *, averages: bool = True) -> 
     """
     expect.kind("miner_set", miner_set, str)
     expect.kind("averages", averages, bool)
-    rows, case = [], [column for column in KEY if column not in ("miner_set", "miner")]
-    for _, part in measured(results).groupby(case, sort=False, dropna=False):
+    rows, case = [], [column for column in KEY_COLUMNS if column not in ("miner_set", "miner")]
+    for _, part in select_measured(results).groupby(case, sort=False, dropna=False):
         worst = part.loc[part.value.fillna(part.high).fillna(np.inf).idxmax()]
         rows.append({**worst, "miner_set": miner_set, "miner": "worst"})
         if averages:
@@ -269,56 +315,70 @@ def summary(results: Results, miner_set: str = "", *, averages: bool = True) -> 
     return tidy(rows)
 
 
-def places_alike(results: pd.DataFrame, columns: Sequence[str]) -> list[IntArray]:
-    """The positions of the rows that are alike in `columns`: a list of integer arrays, in the order of their first."""
+def group_positions(results: pd.DataFrame, columns: Sequence[str]) -> list[IntArray]:
+    """Return the positions of rows that are equal in `columns`, as integer arrays in order of first appearance."""
     number = results.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
     return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1]) if len(number) else []
 
 
 @validated
-def over_seeds(results: Results) -> pd.DataFrame:
-    """One row instead of several seeds: their mean, and the 95% interval of that mean over repeats (other noise, order
-    and folds).
+def average_seeds(results: Results) -> pd.DataFrame:
+    """Return one row in place of the rows of several seeds: their mean, with the 95% interval over repeats.
 
-    A row that has one seed only keeps its own interval, which is about people. A mean of a withheld value has none,
-    but the widest bounds.
+    A row with only one seed keeps its own interval, which covers the variation of people. If one of the values is
+    withheld, the mean has the widest bounds instead of a value. The threshold rule also withholds a mean of counts: the
+    counts 21, 0 and 0 may be shown, but their mean, 7, may not.
     """
-    results = measured(results)
-    keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
-    parts = places_alike(results, keys)
+    results = select_measured(results)
+    keys = [column for column in COLUMNS if column not in ("seed", *NUMBER_COLUMNS, "status")]
+    parts = group_positions(results, keys)
     together = results.iloc[[part[0] for part in parts]][COLUMNS].reset_index(drop=True)
     again = [place for place, part in enumerate(parts) if len(part) > 1]
     if not again:
         return together
-    columns = {name: results[name].to_numpy() for name in ("measure", *NUMBERS)}
-    means = [_mean({name: column[parts[place]] for name, column in columns.items()}) for place in again]
+    columns = {name: results[name].to_numpy() for name in ("measure", "variant", *NUMBER_COLUMNS)}
+    means = [_average({name: column[parts[place]] for name, column in columns.items()}) for place in again]
     rows = together.iloc[again].to_dict("records")
     means = tidy(row | mean for row, mean in zip(rows, means, strict=True)).set_axis(again)
     return pd.concat([together.drop(again), means]).sort_index()
 
 
-def _mean(part: Mapping[str, Array | FloatArray]) -> dict[str, Any]:
-    values, measure = part["value"], facts(part["measure"][0])
+def _average(part: Mapping[str, Array | FloatArray]) -> dict[str, Any]:
+    values, measure = part["value"], measure_facts(part["measure"][0])
     positive = measure.counts_people or measure.bounds[0] >= 0
     most = min(measure.bounds[1], np.nan_to_num(part["of"][0], nan=np.inf))
     bounds = np.fmin.reduce(part["low"]), np.fmax.reduce(part["high"])
     low, high = bounds if np.isnan(values).any() else t_interval(values.tolist())
+    mean, baseline = values.mean(), part["baseline"].mean()
+    # Student's t may leave the range of a count or share. A difference may be below 0.
+    low = max(low, 0) if positive and np.fmin.reduce(values) >= 0 else low
+    high = min(high, most) if np.fmax.reduce(values) <= most else high
+    if measure.counts_people and part["variant"][0] != "weighted":
+        if _is_few_on_average(values, most):
+            mean, low, high = withholding.withhold_count(mean, most)
+        baseline = np.nan if _is_few_on_average(part["baseline"], most) else baseline
     return {
-        "seed": np.nan,
-        "value": values.mean(),
-        # No count or share is below 0 or above all, which Student's t does not know; a difference may be below 0.
-        "low": max(low, 0) if positive and np.fmin.reduce(values) >= 0 else low,
-        "high": min(high, most) if np.fmax.reduce(values) <= most else high,
-        "baseline": part["baseline"].mean(),
-        "of": part["of"][0],
+        "seed": np.nan, "value": mean, "low": low, "high": high, "baseline": baseline, "of": part["of"][0],
         "status": "",
-    }
+    }  # fmt: skip
+
+
+def _is_few_on_average(counts: FloatArray, of: float) -> bool:
+    """Return whether the threshold rule withholds the mean of counts even though it shows the counts.
+
+    If a count below the limit is shown, the reader of the count requested a lower limit, which is at most that count.
+    """
+    for people in (counts, of - counts):
+        shown = people[people > 0]
+        if shown.size and 0 < people.mean() < min(LIMIT, shown.min()):
+            return True
+    return False
 
 
 @validated
-def as_shares(results: Results) -> pd.DataFrame:
-    """The results, with numbers that have an `of` as shares of it: tidy results."""
-    numbers = [name for name in NUMBERS if name != "of"]
+def convert_to_shares(results: Results) -> pd.DataFrame:
+    """Divide each number that has an `of` by this `of`, so that the number becomes a share."""
+    numbers = [name for name in NUMBER_COLUMNS if name != "of"]
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
 
 
@@ -329,73 +389,80 @@ def _check_people(name: str, value: Any) -> None:
 
 
 @validated
-def withheld(results: Results, fewest: MinCount, of: Annotated[float, _check_people] = np.inf) -> pd.DataFrame:
-    """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
-    persons. A baseline that is one keeps nothing.
+def withhold_counts(
+    results: Results, min_count: MinCount, of: Annotated[float, _check_people] = np.inf
+) -> pd.DataFrame:
+    """Withhold counts of fewer than `min_count` people, or of all people but fewer, and show only their bounds.
+
+    A baseline that is such a count is withheld without bounds.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
-    fewest : int
-        Counts below are withheld.
+    min_count : int
+        Smaller counts are withheld.
     of : int, or infinite
-        How many people could be counted; infinite: not known.
+        The number of people who could be counted; infinite if unknown.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    counts, results = counts_people(results).to_numpy(), results.copy()
+    counts, results = find_people_counts(results).to_numpy(), results.copy()
     hidden, base = (
-        counts & withholding.tells(results[of_it].to_numpy(), of, fewest) for of_it in ("value", "baseline")
+        counts & withholding.reveals_few(results[of_it].to_numpy(), of, min_count) for of_it in ("value", "baseline")
     )
     for place, value in results.value[hidden].items():
-        results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
+        results.loc[place, ["value", "low", "high"]] = withholding.withhold_count(value, of, min_count)
     if base.any():
         results["baseline"] = results.baseline.mask(base)
     return mark_withheld(results)
 
 
-def counts_people(results: pd.DataFrame) -> pd.Series:
-    """Which rows count people: boolean Series."""
-    people = [measure for measure in dict.fromkeys(results.measure) if facts(measure).counts_people]
+def find_people_counts(results: pd.DataFrame) -> pd.Series:
+    """Return, as a boolean Series, which rows count people."""
+    people = [measure for measure in dict.fromkeys(results.measure) if measure_facts(measure).counts_people]
     return results.measure.isin(people) & (results.variant != "weighted")
 
 
-def bounded(low: Any, high: Any) -> str:
-    """What is said of a count that is withheld with these bounds: of few people, or of all but few.
+def describe_bounds(low: Any, high: Any) -> str:
+    """Return a withheld count as words, by its bounds.
 
-    >>> bounded(1, 9), bounded(391, 399)
+    Examples
+    --------
+    >>> describe_bounds(1, 9), describe_bounds(391, 399)
     ('fewer than 10', 'more than 390')
     """
     return f"more than {low - 1:,.0f}" if low > 1 else f"fewer than {high + 1:,.0f}"
 
 
-def guessed(people: float, of: int) -> Counted:
-    """A share of `of` people with Wilson's 95% interval.
+def estimate_share(people: float, of: int) -> ReportedCount:
+    """Return a share of `of` people with Wilson's 95% interval.
 
-    The interval is that of other people, each drawn at random and guessed by what was learned before; of people who are
-    right or wrong together `share_in_classes` gives a wider one.
+    The interval is valid for other people, each of whom is drawn at random, if the same rule guesses for them.
+    `estimate_share_in_classes` gives a wider interval for people who are right or wrong together.
 
-    >>> guessed(3, 40).shown(10)
+    Examples
+    --------
+    >>> estimate_share(3, 40).shown(10)
     (nan, 0.025, 0.225)
     """
-    return withholding.Counted(people, of, wilson(int(people), of))
+    return withholding.ReportedCount(people, of, wilson(int(people), of))
 
 
-def share_in_classes(who: BoolArray, classes: IntArray | None) -> Counted:
-    """Return the share of people `who`, boolean array (m,), with the 95% interval of a sample of classes.
+def estimate_share_in_classes(who: BoolArray, classes: IntArray | None) -> ReportedCount:
+    """Return the share of people whom `who`, a boolean array (m,), selects, with the interval of a class sample.
 
-    >>> share_in_classes(np.arange(40) < 20, np.arange(40) // 10).shown(10)[0]
+    >>> estimate_share_in_classes(np.arange(40) < 20, np.arange(40) // 10).shown(10)[0]
     0.5
     """
-    found = guessed(int(who.sum()), len(who))
-    return found if classes is None else found._replace(interval=of_classes(who, classes))
+    found = estimate_share(int(who.sum()), len(who))
+    return found if classes is None else found._replace(interval=class_interval(who, classes))
 
 
-def people_interval(people: float, of: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a share, as people."""
+def compute_people_interval(people: float, of: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval of a share, as numbers of people."""
     low, high = wilson(int(people), of)
     return low * of, high * of

@@ -1,8 +1,9 @@
-"""Results that outlive a run: each evaluation is kept under the content of what went into it, and made only once.
+"""A store of results: each evaluation is stored under a digest of its inputs and computed only once.
 
-A run killed at any moment goes on where it stopped, with the same numbers to the last digit. Only tidy results and
-single numbers are kept, never records, releases or guesses about persons. (joblib's Memory keeps whatever a function
-returns, pickles its key, so that a column's dtype changes it, and notices a change of that one function only.)
+A run that is killed continues where it stopped, with the same numbers to the last digit. Only tidy results and single
+numbers are stored, never records, releases or guesses about people. The store does not use Memory of joblib, which
+stores any return value, depends on the dtype of a column through its pickled key, and notices only changes of the
+function itself.
 """
 
 import concurrent.futures
@@ -27,23 +28,26 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.content import OfThisProcess, content, fingerprint, sealed, unchanged
+from privnb.evaluation.digests import NotImportable, digest, digest_bytes, fingerprint, is_unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.runtime import expect, processes, progress
 from privnb.runtime.errors import UsageError, UsageTypeError
-from privnb.runtime.processes import ENVIRONMENT, own_cores
-from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.processes import ENVIRONMENT, share_cores
+from privnb.runtime.temporary import atomic_write
 
 Folder = Annotated[
     str | os.PathLike[str],
     lambda name, value: expect.kind(name, value, str, os.PathLike, instead="Name a folder; empty: none."),
 ]
 
-SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
-LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
+SMALL_TABLE, START_SECONDS = (
+    2_000,
+    6,
+)  # records of tables that are begun with at once, for as long as workers take to start
+LIBRARIES = ("privnb.evaluation._preloaded",)  # modules that take seconds to load
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
-KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."
+KILLED_ADVICE = "Perhaps memory ran out. Try fewer jobs; finished evaluations are kept."
 ENTRY = ".result"
 Result = TypeVar("Result")
 Task = partial[Any]
@@ -54,10 +58,9 @@ Made = tuple[Entry, str]  # an entry, and why it could not be kept
 
 @dataclass(frozen=True)
 class Store:
-    """Results in files of `folder`, one an evaluation; several processes may use it at once.
+    """Results in files of `folder`, one per evaluation; several processes may use it at once.
 
-    The folder is made where it is missing, and keeps itself out of Git. Raises ValueError for one that holds other
-    things.
+    The folder is created if it is missing, and Git ignores it. A folder that contains other files is refused.
     """
 
     folder: str | os.PathLike[str]
@@ -65,85 +68,98 @@ class Store:
     def __post_init__(self) -> None:
         folder = Path(self.folder).resolve()
         object.__setattr__(self, "folder", folder)
-        check(folder)
+        check_folder(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results are as private as their data
         for name, text in ((TAG, TAG_TEXT), (".gitignore", "*\n")):
             if not (folder / name).exists():
                 (folder / name).write_text(text, encoding="utf-8")
 
     def call(self, function: Callable[..., Result], *inputs: Any, **options: Any) -> Result:
-        """What `function(*inputs, **options)` returns: tidy results or a number, from the folder if it is there.
+        """Return the result of `function(*inputs, **options)`, from the folder if the folder holds it.
 
-        `function` must draw from the seeds that it is given alone. An entry that is damaged counts as missing; a
-        result that cannot be written is returned and not kept, which `progress.say` says once. Raises TypeError for
-        inputs without a content (see `content`) and for any other result, which is not kept.
+        `function` must draw only from the seeds that it is given. A damaged entry counts as missing. A result that
+        cannot be written is returned but not stored, which `progress.say` reports once.
+
+        Raises
+        ------
+        UsageTypeError
+            For inputs without a digest, and for results other than tidy results or a number, which are not stored.
         """
         key = self.key(function, *inputs, **options)
         entry, trouble = self._found_or_made(key, function, inputs, options)
-        progress.say(trouble)
-        return _results([entry])[0]
+        progress.warn_once(trouble)
+        return _build_results([entry])[0]
 
     def _found_or_made(
         self, key: str, function: Callable[..., Result], inputs: Iterable[Any], options: Mapping[str, Any]
     ) -> tuple[Entry, str]:
-        """The entry, and why it could not be kept ("" if it is)."""
+        """Return the entry, and the reason why it could not be stored ("" if it is stored)."""
         entry, trouble = self._read(key), ""
         if entry is None:
-            text = _encoded(function(*inputs, **options))
-            entry = _decoded(text)  # of a new result too: what a first run returns is what a later one reads
+            text = _encode(function(*inputs, **options))
+            entry = _decode(text)  # decode a new result, too, so that the first run returns what a later run reads
             try:
                 self._write(key, text)
             except OSError as error:
-                trouble = f"{self.folder} keeps no more results ({error.strerror or error}); the run goes on without."
+                trouble = (
+                    f"{self.folder} cannot keep more results ({error.strerror or error}); the run continues without it."
+                )
         return entry, trouble
 
     def key(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> str:
-        """The name of an evaluation, 64 hexadecimal digits: of the function, its arguments and the code beneath.
+        """Return the name of an evaluation: 64 hexadecimal digits.
 
-        An argument counts the same whether given by place, by name or by default.
+        The name depends on the function, its arguments and the package's code. The name is the same whether an argument
+        is given by position, by name or by default.
         """
         given = inspect.signature(function).bind(*inputs, **options)
         given.apply_defaults()
-        return sealed(fingerprint(), content(function), content(given.arguments)).hex()
+        return digest_bytes(fingerprint(), digest(function), digest(given.arguments)).hex()
 
     def _read(self, key: str) -> Entry | None:
-        """What an entry holds, see `_decoded`; None where there is none, or one that is damaged."""
+        """Return the content of an entry (see `_decode`); None if the entry is missing or damaged."""
         try:
             checksum, _, text = (Path(self.folder) / f"{key}{ENTRY}").read_bytes().partition(b"\n")
-            return _decoded(text) if checksum == _checksum(key, text) else None
+            return _decode(text) if checksum == _checksum(key, text) else None
         except (OSError, ValueError, TypeError):
             return None
 
     def _write(self, key: str, text: bytes) -> None:
-        """Whole or not at all. Of two processes that write the same entry, the later replaces it by its equal."""
+        """Write an entry completely or not at all.
+
+        If two processes write the same entry, the later one replaces it with an equal one.
+        """
         atomic_write(Path(self.folder) / f"{key}{ENTRY}", _checksum(key, text) + b"\n" + text, 0o600)
 
 
-def check(folder: str | os.PathLike[str]) -> None:
-    """Raise ValueError for a folder that cannot keep results: a file, or one that holds other things."""
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Raise an error for a folder that cannot store results: a file, or a folder that contains other files."""
     folder = Path(folder).resolve()
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder, so it cannot keep results. Choose an empty folder or a new one.")
-    # The tag comes first, so that nothing of ours lies in a folder without it.
+        raise UsageError(f"{folder} must be a folder for results; got a file. Choose an empty folder or a new one.")
+    # The tag is written first, so that no folder has results without a tag.
     if folder.exists() and any(folder.iterdir()) and not (folder / TAG).exists():
-        raise UsageError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
+        raise UsageError(f"{folder} holds files other than results. Choose an empty folder or a new one.")
 
 
-def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, description: str = "evaluate") -> list[Any]:
-    """The results of independent `tasks`, in their order; those that `store` has are not computed again.
+def run_tasks(
+    tasks: Iterable[Task], store: Store, *, jobs: int | None = None, description: str = "evaluate"
+) -> list[Any]:
+    """Return the results of independent `tasks`, in their order, without repeating tasks whose results `store` has.
 
-    `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
-    once. Tasks whose function says `shared = 3` and that have their first three inputs in common, which say a release,
-    are given to one process. `jobs`: processes at a time, which changes no number. None: one per core that is this
-    process's to use, and none beside this one where that is a single core, or as long as small tables take less than
-    it takes to start them. Progress is shown by `progress.track`, whose bars
-    tell the time left. The first error stops the run and is raised, with the task's place in a note; what is finished
-    stays. Nobody waits then, nor after an interrupt, for what the others are at. A task with a method that a notebook's
-    cell defines is computed in this process, last, and not kept.
+    `tasks` are `functools.partial` objects such as `partial(measure_good_utility, dataset, [KMember(2)])`; equal tasks
+    are computed once. If a task's function has the attribute `shared = 3`, tasks with the same first three inputs,
+    which name a release, run in one process. `jobs` is the number of processes at a time, which does not change any
+    result. None means one process per available core, and only this process if there is a single core, or while small
+    tables take less time than starting workers. `progress.track` shows the progress and the remaining time.
+
+    The first error stops the run and is raised, with the task's number in a note. Finished results are stored, and
+    unfinished tasks are stopped, as after an interrupt. A task with a method that a notebook's cell defines runs in
+    this process after all others, and its result is not stored.
     """
     tasks = list(tasks)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise UsageError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
+        raise UsageError(f"`jobs` must be the number of processes that run at a time, at least 1; got {jobs!r}.")
     keys = [_key_or_none(store, task) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys))) if key is not None}
     found = {key: entry for key in places if (entry := store._read(key)) is not None}
@@ -152,87 +168,90 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
     if missing:
         groups: dict[Hashable, Places] = {}
         for place in missing:
-            groups.setdefault(_shared(place, tasks[place]), []).append(place)
-        made = _evaluated(list(groups.values()), jobs, store, tasks)
+            groups.setdefault(_shared_inputs(place, tasks[place]), []).append(place)
+        made = _evaluate_groups(list(groups.values()), jobs, store, tasks)
         with contextlib.closing(made):
             for group, results in progress.track(made, description, len(groups)):
                 for place, (entry, trouble) in zip(group, results, strict=True):
                     found[names[place]] = entry
-                    progress.say(trouble)
+                    progress.warn_once(trouble)
     own = [place for place, key in enumerate(keys) if key is None]
     if own:
-        progress.say(
-            "Methods of a notebook's cell are computed in this process, and their results are not kept. Define them in "
-            "a file that the notebook imports to have them kept."
+        progress.warn_once(
+            "Methods that a notebook's cell defines run in this process, and their results are not kept. To keep them, "
+            "define the methods in a file that the notebook imports."
         )
     entries: dict[int, Entry] = {}
     for place in progress.track(own, description) if own else ():
-        with progress.silent():
-            entries[place] = _decoded(_encoded(tasks[place]()))
-    return _results([entries[place] if key is None else found[key] for place, key in enumerate(keys)])
+        with progress.hide_bars():
+            entries[place] = _decode(_encode(tasks[place]()))
+    return _build_results([entries[place] if key is None else found[key] for place, key in enumerate(keys)])
 
 
 def _key_or_none(store: Store, task: Task) -> str | None:
-    """The key of a task; None for one with a method that no other process can import."""
+    """Return the key of a task; None for a task with a method that no other process can import."""
     try:
         return store.key(task.func, *task.args, **task.keywords)
-    except OfThisProcess:
+    except NotImportable:
         return None
 
 
-def _as_a_worker() -> bool:
-    """Whether this process computes as a worker does, and by the code that a worker would load."""
-    return all(os.environ.get(name) == value for name, value in ENVIRONMENT.items()) and unchanged()
+def _is_like_worker() -> bool:
+    """Return whether this process computes as a worker does, with the code that a worker would load."""
+    return all(os.environ.get(name) == value for name, value in ENVIRONMENT.items()) and is_unchanged()
 
 
-def _small(tasks: Sequence[Task]) -> bool:
+def _is_small(tasks: Sequence[Task]) -> bool:
     tables = [given for task in tasks for given in task.args if isinstance(given, Dataset)]
-    return bool(tables) and max(map(len, tables)) <= SMALL
+    return bool(tables) and max(map(len, tables)) <= SMALL_TABLE
 
 
-def _evaluated(
+def _evaluate_groups(
     groups: list[Places], jobs: int | None, store: Store, tasks: Sequence[Task]
 ) -> Generator[tuple[Places, list[Made]], None, None]:
-    """What the groups of places come to, as they are finished: (places, [(entry, trouble)]). The first ones are made
-    here: as long as no other core is this process's, and of small tables until it has worked for some seconds.
+    """Yield (places, [(entry, trouble)]) of each group of places as it is finished.
+
+    The first groups run in this process, while no other core is available or while small tables take a few seconds.
     """
-    here = jobs is None and _as_a_worker()
-    begun = time.process_time()  # not the clock's: on a busy machine workers take longer to start, too
-    seconds = SECONDS if _small(tasks) else 0
-    while here and groups and (own_cores() == 1 or time.process_time() - begun < seconds):
+    here = jobs is None and _is_like_worker()
+    begun = time.process_time()  # processor time, because workers also take longer to start on a busy machine
+    seconds = START_SECONDS if _is_small(tasks) else 0
+    while here and groups and (share_cores() == 1 or time.process_time() - begun < seconds):
         group = groups.pop(0)
-        with progress.silent():
-            made = [_made(place, store, tasks[place], len(tasks)) for place in group]
+        with progress.hide_bars():
+            made = [_evaluate_task(place, store, tasks[place], len(tasks)) for place in group]
         yield group, made
     if not groups:
         return
     missing = {place: tasks[place] for group in groups for place in group}
-    with _workers(min(jobs or own_cores(), len(groups)), store, missing) as workers:
+    with _start_workers(min(jobs or share_cores(), len(groups)), store, missing) as workers:
         try:
-            with processes.without_script():
+            with processes.hide_script():
                 futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups}
         except (ConnectionError, EOFError) as error:
-            raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
+            raise BrokenProcessPool(f"The server of the workers was killed. {KILLED_ADVICE}") from error
         for future in concurrent.futures.as_completed(futures):
             try:
                 yield futures[future], future.result()
-            except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
-                raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
+            except (BrokenProcessPool, ConnectionError, EOFError) as error:  # the killed worker's task is not known
+                raise BrokenProcessPool(f"A worker was killed. {KILLED_ADVICE}") from error
 
 
-def _shared(place: int, task: Task) -> Hashable:
-    """What the tasks of one process have in common: those inputs, by identity; a task that shares none is alone."""
+def _shared_inputs(place: int, task: Task) -> Hashable:
+    """Return a key of the inputs that the tasks of one process share, or the place of a task that shares no input."""
     inputs = getattr(task.func, "shared", 0)
     return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
 
 
 @contextlib.contextmanager
-def _workers(jobs: int, store: Store, tasks: Mapping[int, Task]) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
-    with processes.served(*LIBRARIES) as context:
+def _start_workers(
+    jobs: int, store: Store, tasks: Mapping[int, Task]
+) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
+    with processes.start_workers(*LIBRARIES) as context:
         theirs, ours = context.Pipe(duplex=False)
-        # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
+        # Each worker receives all tasks at once, so that a shared dataset is sent and kept once.
         given = theirs, dict(os.environ), store, tasks
-        workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, given)
+        workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _start_worker, given)
         try:
             yield workers
         except BaseException:
@@ -246,17 +265,17 @@ def _workers(jobs: int, store: Store, tasks: Mapping[int, Task]) -> Iterator[con
 
 # --- in a worker ---
 
-_given: dict[str, Any] = {}  # the store and the tasks, `{place: task}`
+_worker_state: dict[str, Any] = {}  # the store and the tasks, `{place: task}`
 
 
-def _begin(parent: Connection, environment: dict[str, str], store: Store, tasks: Mapping[int, Task]) -> None:
-    """No bars of its own; and the end as soon as the parent closes its side of the pipe, by an error or by dying."""
-    os.environ.clear()  # a server's is that of the first run
+def _start_worker(parent: Connection, environment: dict[str, str], store: Store, tasks: Mapping[int, Task]) -> None:
+    """Prepare a worker without progress bars, which ends as soon as the parent closes its side of the pipe or dies."""
+    os.environ.clear()  # the server has the environment of the first run
     os.environ.update(environment | {progress.FILE: os.devnull})
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt reaches the parent too, which decides
-    if environment.get(progress.FILE):  # a report's: the server that it is a copy of has the report's terminal
-        processes.silence()
-    _given.update(store=store, tasks=tasks)
+    if environment.get(progress.FILE):  # a worker of a report is a copy of a server that has the report's terminal
+        processes.silence_output()
+    _worker_state.update(store=store, tasks=tasks)
 
     def watch() -> None:
         with contextlib.suppress(EOFError, OSError):
@@ -267,11 +286,11 @@ def _begin(parent: Connection, environment: dict[str, str], store: Store, tasks:
 
 
 def _evaluate(places: Places, many: int) -> list[Made]:
-    return [_made(place, _given["store"], _given["tasks"][place], many) for place in places]
+    return [_evaluate_task(place, _worker_state["store"], _worker_state["tasks"][place], many) for place in places]
 
 
-def _made(place: int, store: Store, task: Task, many: int) -> Made:
-    # The key is made anew: had the code changed since the run began, the result would belong to another one.
+def _evaluate_task(place: int, store: Store, task: Task, many: int) -> Made:
+    # The key is computed again. If the code changed since the run began, the result has another key.
     try:
         key = store.key(task.func, *task.args, **task.keywords)
         return store._found_or_made(key, task.func, task.args, task.keywords)
@@ -291,26 +310,26 @@ def _checksum(key: str, text: bytes) -> bytes:
     return hashlib.sha256(key.encode() + text).hexdigest().encode()
 
 
-def _encoded(value: object) -> bytes:
-    """Tidy results or a number as JSON, whose floats are exact. Raises TypeError for anything else."""
+def _encode(value: object) -> bytes:
+    """Encode tidy results or a number as JSON with exact floats; raise an error for anything else."""
     if isinstance(value, pd.DataFrame) and list(value.columns) == COLUMNS:
-        columns = [(str(value[name].dtype), [_plain(cell) for cell in value[name].tolist()]) for name in COLUMNS]
+        columns = [(str(value[name].dtype), [_to_plain(cell) for cell in value[name].tolist()]) for name in COLUMNS]
         if all(dtype in DTYPES and all(type(cell) in PLAIN for cell in cells) for dtype, cells in columns):
             return json.dumps(columns).encode()
-    elif type(_plain(value)) in (bool, int, float):
-        return json.dumps(_plain(value)).encode()
+    elif type(_to_plain(value)) in (bool, int, float):
+        return json.dumps(_to_plain(value)).encode()
     raise UsageTypeError(
         f"only tidy results (the columns {', '.join(COLUMNS)}, with numbers and texts in them) and single numbers are "
-        f"stored, got a {type(value).__name__}: records, releases and guesses about persons are not. Return results."
+        f"stored; got a {type(value).__name__}. Return results instead of records, releases or guesses."
     )
 
 
-def _plain(cell: object) -> Any:
+def _to_plain(cell: object) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _decoded(text: bytes) -> Entry:
-    """A number, or of tidy results the type and the cells of each column."""
+def _decode(text: bytes) -> Entry:
+    """Return a number, or the type and the cells of each column of tidy results."""
     value = json.loads(text)
     if type(value) in (bool, int, float):
         return value
@@ -319,9 +338,11 @@ def _decoded(text: bytes) -> Entry:
     raise UsageError("neither results nor a number")
 
 
-def _results(entries: Sequence[Entry]) -> list[Any]:
-    """Numbers as they are, and tidy results as tables. Those with columns of the same types are made at once and
-    divided: two dozen Series per table take longer than most evaluations.
+def _build_results(entries: Sequence[Entry]) -> list[Any]:
+    """Return numbers as they are, and tidy results as tables.
+
+    Tables with columns of the same types are built at once and divided, because building two dozen Series per table
+    takes longer than most evaluations.
     """
     found = list(entries)
     alike: dict[tuple[str, ...], Places] = {}
@@ -333,7 +354,7 @@ def _results(entries: Sequence[Entry]) -> list[Any]:
         columns = zip(*(entries[place] for place in places), strict=True)
         for name, dtype, cells in zip(COLUMNS, dtypes, columns, strict=True):
             kinds.setdefault(dtype, {})[name] = list(chain.from_iterable(some for _, some in cells))
-        table = pd.concat([_alike(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
+        table = pd.concat([_build_columns(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
         end = 0
         for place in places:
             begin, end = end, end + len(entries[place][0][1])
@@ -342,7 +363,7 @@ def _results(entries: Sequence[Entry]) -> list[Any]:
     return found
 
 
-def _alike(dtype: str, columns: Mapping[str, list[Any]]) -> pd.DataFrame:
-    """Columns of one type as a table."""
+def _build_columns(dtype: str, columns: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """Return columns of one type as a table."""
     plain = dtype if dtype in NUMERIC else object
     return pd.DataFrame(np.array([*columns.values()], dtype=plain).T, columns=[*columns], dtype=dtype)

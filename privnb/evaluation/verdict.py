@@ -11,48 +11,57 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case
-from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.results import join, row_builder, summary, tidy
-from privnb.evaluation.utility.good_utility import good_rows
-from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, Scores, bad_rows
+from privnb.evaluation.evaluation_loop import Case
+from privnb.evaluation.predictions import resolve_miners
+from privnb.evaluation.results import join_results, make_row_builder, summarize_miners, tidy
+from privnb.evaluation.utility.good_utility import build_good_utility_rows
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, GuessValues, build_anti_utility_rows
 from privnb.measures.utility import mining
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
+from privnb.runtime.sentences import strip_markup
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import OneOrMore, Randomness, as_list, validated
+from privnb.runtime.wording import line
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Whether a sanitizer is acceptable to the owner (its truth value), and why not.
+    """The decision of the owner on a sanitizer; its truth value states whether the sanitizer is acceptable.
 
-    `breaks`: the miners that break a threshold, `{"good": name, "bad": name}` with those that are broken alone.
+    `breaks` holds the miner that violates each threshold, `{"good": name, "bad": name}`; thresholds that hold are left
+    out. `numbers` holds, as texts, the value that violates each threshold, and the threshold.
     """
 
     breaks: Mapping[str, str]
-    reason: str
+    numbers: Mapping[str, tuple[str, str]]
+
+    @property
+    def reason(self) -> str:
+        """The thresholds that are violated, and the miners that violate them."""
+        return strip_markup(line("evaluation/verdict", "reason", self.breaks, self.numbers))
 
     def __bool__(self) -> bool:
         return not self.breaks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Verdict:
-    """A sanitizer's place in a scenario. Section 2: (1 - `delta`, L)-utility-preserving and (`average`, `worst`,
-    `worst_miner`)-privacy-losing.
+class ScenarioVerdict:
+    """The verdict on a sanitizer in a scenario.
 
-    `original`, `utility`: good utility by miner's name, on the original and on the release; `utility_baseline`: of the
-    best single answer. `delta`: the largest utility decline, 0 or more, and `declines_most`, its miner. `anti_utility`
-    by miner's name, with `average`, `worst`, the `worst_miner` that attains it, and `worst_by_person`, which takes for
-    each person their own worst miner; `baseline`: of the guess without the release. Lower protects more.
-    `left_out`: the miners of each set, "good" and "bad", that cannot guess this release's columns: in no number.
+    The sanitizer is (1 - `delta`, L)-utility-preserving and (`average`, `worst`, `worst_miner`)-privacy-losing in the
+    sense of section 2. `original`, `utility`: good utility by miner, on the original and on the release.
+    `utility_baseline`: the good utility of the best single answer. `delta`: the largest utility decline, 0 or more, and
+    `declines_most`, its miner. `anti_utility`: by miner, with `average`, `worst`, the `worst_miner` that attains it,
+    and `worst_by_person`, which takes each person's own worst miner. `baseline`: the anti-utility of the guess without
+    the release. Lower anti-utility protects better. `left_out`: the miners of each set, "good" and "bad", that cannot
+    guess this release's columns and count in no number.
 
-    `table`: all of it as tidy `results`, for people: numbers that fewer than `fewest` people make are withheld there.
-    The other fields are exact, for the owner alone.
+    `table`: all numbers as tidy `results` for people, with numbers of fewer than `min_count` people withheld. The other
+    fields are exact and only for the owner.
     """
 
     sanitizer: object
@@ -77,40 +86,38 @@ class Verdict:
         )
 
     def acceptable(self, min_good: float, max_bad: int) -> Acceptance:
-        """The owner's decision: true if every miner of L keeps enough and no miner of M gets too much. Section 2.1.
+        """Decide whether each miner of L keeps enough utility, and no miner of M gains too much (section 2.1).
 
         Parameters
         ----------
         min_good : float
             The smallest share of the original's good utility to keep, 1 - delta, 0 to 1.
         max_bad : float
-            The largest anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1);
-            infinite: no cap.
+            The largest anti-utility of any miner, in the scenario's unit (people if guesses count 0 or 1); infinite
+            means no cap.
 
         Returns
         -------
         Acceptance
         """
-        # A cap may be infinite: then none is set.
+        # An infinite cap means that there is no cap.
         numbers = expect.is_number(min_good) and (
             expect.is_number(max_bad) or (isinstance(max_bad, float) and max_bad == np.inf)
         )
         if not (numbers and 0 <= min_good <= 1 and max_bad >= 0):
             raise UsageError(
-                f"min_good is a share of the original's good utility, 0..1, and max_bad an anti-utility from 0; got "
-                f"{expect.found(min_good)} and {expect.found(max_bad)}."
+                "`min_good` must be a share of the original's good utility from 0 to 1, and `max_bad` must be at "
+                f"least 0; got {expect.describe_value(min_good)} and {expect.describe_value(max_bad)}."
             )
-        breaks, reasons = {}, []
+        breaks, broken = {}, {}
         if 1 - self.delta < min_good - EXACT:  # 1 - 0.9 is a little less than 0.1
-            breaks["good"] = self.declines_most
-            reasons.append(f"{self.declines_most} keeps {1 - self.delta:.2%} of its good utility, below {min_good:.2%}")
+            breaks["good"], broken["good"] = self.declines_most, (f"{1 - self.delta:.2%}", f"{min_good:.2%}")
         if self.worst > max_bad:
-            breaks["bad"] = self.worst_miner
-            reasons.append(f"{self.worst_miner} attains an anti-utility of {self._shown('worst')}, above {max_bad:g}")
-        return Acceptance(breaks, "; ".join(reasons) or "acceptable: no miner breaks a threshold")
+            breaks["bad"], broken["bad"] = self.worst_miner, (self._shown("worst"), f"{max_bad:g}")
+        return Acceptance(breaks, broken)
 
     def _shown(self, which: str) -> str:
-        """An anti-utility as the table shows it."""
+        """Return an anti-utility as the table shows it."""
         rows = self.table[(self.table.measure == "anti_utility") & (self.table.miner == which)]
         value = rows.value.item()
         return "withheld (few people)" if np.isnan(value) else f"{value:g}"
@@ -118,7 +125,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What an owner wants of a release and fears from it; `judge` says where a sanitizer stands. Section 2.
+    """The good utility that an owner wants of a release, and the anti-utility that the owner fears (section 2).
 
     Parameters
     ----------
@@ -135,18 +142,18 @@ class Scenario:
 
     @validated
     def judge(
-        self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, fewest: MinCount = LIMIT
-    ) -> Verdict:
-        """The `Verdict` on one sanitizer.
+        self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, min_count: MinCount = LIMIT
+    ) -> ScenarioVerdict:
+        """Judge one sanitizer.
 
         Parameters
         ----------
         dataset : Dataset
         sanitizer : Sanitizer
         rng : int or Generator
-            The noise of a seed is that of `evaluation`.
-        fewest : int
-            Counts below are withheld in the verdict's table.
+            A seed gives the same noise as in `evaluation`.
+        min_count : int
+            Smaller counts are withheld in the verdict's table.
 
         Returns
         -------
@@ -154,24 +161,24 @@ class Scenario:
 
         Raises
         ------
-        ValueError
-            Where a miner's good utility on the original is not positive, since no decline is defined then, and for a
-            release that miners do not read.
+        UsageError
+            If a miner's good utility on the original is not positive, because no decline is defined then, and for a
+            release that miners cannot read.
         """
-        return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
+        return self.compare(dataset, [sanitizer], rng=rng, min_count=min_count)[0]
 
     @validated
     def compare(
-        self, dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, rng: Randomness = 1, fewest: MinCount = LIMIT
-    ) -> list[Verdict]:
-        """The verdicts on several sanitizers; the original is mined once.
+        self, dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, rng: Randomness = 1, min_count: MinCount = LIMIT
+    ) -> list[ScenarioVerdict]:
+        """Judge several sanitizers; the original is mined once.
 
         Parameters
         ----------
         dataset : Dataset
         sanitizers : Sanitizer, or list of Sanitizer
-        rng, fewest
-            As of `judge`.
+        rng, min_count
+            See `judge`.
 
         Returns
         -------
@@ -180,47 +187,47 @@ class Scenario:
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         original = self.good.scored(Case(dataset, Identity(), seed))
-        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in as_list(sanitizers))
+        cases = (Case(dataset, sanitizer, seed, min_count=min_count) for sanitizer in as_list(sanitizers))
         return [self._verdict(case, original) for case in cases]
 
-    def _verdict(self, case: Case, original: Scores) -> Verdict:
+    def _verdict(self, case: Case, original: GuessValues) -> ScenarioVerdict:
         good, bad = self.good.scored(case), self.bad.scored(case)
         delta, declines_most = mining.utility_preserving(original.utilities, good.utilities)
         average, worst, worst_miner = mining.average_and_worst(bad.utilities)
         sets = {"good": (self.good.miners, good), "bad": (self.bad.miners, bad)}
-        return Verdict(
+        return ScenarioVerdict(
             sanitizer=case.sanitizer,
             original=original.utilities,
             utility=good.utilities,
-            utility_baseline=mining.weighted_sum(good.baseline, good.weights),
+            utility_baseline=mining.sum_weighted(good.baseline, good.weights),
             delta=delta,
             declines_most=declines_most,
             anti_utility=bad.utilities,
             average=average,
             worst=worst,
             worst_miner=worst_miner,
-            worst_by_person=mining.weighted_sum(mining.worst_by_person(bad.by_miner), bad.weights),
-            baseline=mining.weighted_sum(bad.baseline, bad.weights),
+            worst_by_person=mining.sum_weighted(mining.worst_by_person(bad.by_miner), bad.weights),
+            baseline=mining.sum_weighted(bad.baseline, bad.weights),
             left_out={
-                side: tuple(m.name for m in miners_of(names) if m.name not in scores.by_miner)
+                side: tuple(m.name for m in resolve_miners(names) if m.name not in scores.by_miner)
                 for side, (names, scores) in sets.items()
             },
             table=self._table(case, original, good, bad),
         )
 
-    def _table(self, case: Case, original: Scores, good: Scores, bad: Scores) -> pd.DataFrame:
-        as_is, feared = row_builder(case.dataset, Identity(), case.seed), partial(case.row, target=self.bad.label)
+    def _table(self, case: Case, original: GuessValues, good: GuessValues, bad: GuessValues) -> pd.DataFrame:
+        as_is, feared = make_row_builder(case.dataset, Identity(), case.seed), partial(case.row, target=self.bad.label)
         kept = tidy(
             each
             for made, scores in ((as_is, original), (case.row, good))
-            for each in good_rows(made, self.good.label, scores, original, case.fewest)
+            for each in build_good_utility_rows(made, self.good.label, scores, original, case.min_count)
         )
-        lost = bad_rows(feared, bad, case.fewest)
+        lost = build_anti_utility_rows(feared, bad, case.min_count)
         together = bad._replace(by_miner={"worst by person": mining.worst_by_person(bad.by_miner)})
-        return join(
+        return join_results(
             kept,
-            summary(kept[kept.measure == "utility_decline"], averages=False),
+            summarize_miners(kept[kept.measure == "utility_decline"], averages=False),
             lost,
-            bad_rows(feared, together, case.fewest),
-            summary(lost),
+            build_anti_utility_rows(feared, together, case.min_count),
+            summarize_miners(lost),
         )

@@ -1,17 +1,17 @@
-"""The explorer: what one setting publishes, keeps and gives away, live beside sliders."""
+"""The explorer: one setting with its release, utility and risks, which update as the user moves sliders."""
 
 from importlib import import_module
 
 HOMES = {
-    "Setting": "setting", "asked": "board", "checked": "setting", "counted": "numbers", "explore": "board",
-    "listed": "figures", "measured": "numbers", "your_table": "roles",
+    "Setting": "setting", "check_setting": "setting", "count_setting": "readings", "explore": "board",
+    "list_numbers": "figures", "measure_setting": "readings", "parse_setting": "board", "your_table": "roles",
 }  # fmt: skip
 __all__ = sorted(HOMES)
-LIBRARIES = ("privnb.evaluation._preloaded", "privnb.explorer.board")  # what the kernels of the page begin with
+LIBRARIES = ("privnb.evaluation._preloaded", "privnb.explorer.board")  # preloaded in the kernels of the page
 
 
 def __getattr__(name: str) -> object:
-    """Loaded when it is asked for: a process beside the interface begins with `work` alone."""
+    """Import an object on first use, because a background process needs only the module `background`."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

@@ -1,6 +1,6 @@
-// HTML from Python that keeps what a person has in hand: focus, opened explanations, a slider on its way.
+// HTML from Python. An update keeps the state of the user: focus, opened explanations, a slider that is being moved.
 
-const KEYS = "data-lm-suppress-shortcuts"; // keys belong to the control in hand, not to JupyterLab's command mode
+const KEYS = "data-lm-suppress-shortcuts"; // keys go to the focused control, not to JupyterLab's command mode
 
 const held = (node) => node.dataset?.control !== undefined && node.contains(document.activeElement);
 
@@ -17,7 +17,7 @@ function morph(now, next) {
   for (const { name, value } of next.attributes)
     if (!own.includes(name) && now.getAttribute(name) !== value) now.setAttribute(name, value);
   children(now, next);
-  // Once a person has changed a control, its attributes no longer say what it shows.
+  // Once a person has changed a control, it no longer shows the values of its attributes.
   if (now.nodeName === "INPUT") [now.value, now.checked] = [next.value, next.checked];
   if (now.nodeName === "SELECT") now.value = next.value;
 }
@@ -28,39 +28,39 @@ function children(now, next) {
   old.slice(fresh.length).forEach((child) => child.remove());
 }
 
-// A slider's handle stands between the steps 0, 1, 2, ...; words say what a step means, while it moves.
-function tell(slider) {
+// The value of a slider is the number of a step, 0, 1, 2, ...; its label names the step while the slider moves.
+function label(slider) {
   const text = JSON.parse(slider.dataset.labels)[slider.value];
   slider.setAttribute("aria-valuetext", text);
   slider.closest("[data-control]").querySelector("output").textContent = text;
 }
 
-// That something was asked for is seen in the next frame; what Python says of it takes the mark away.
-function heard(el) {
+// Mark the request in the next frame; the answer from Python removes the mark.
+function markRequest(el) {
   const state = el.closest(".privnb-board")?.querySelector(".privnb-state");
   if (!state) return;
   state.dataset.asked = "";
-  setTimeout(() => delete state.dataset.asked, 1000); // it changed nothing
+  setTimeout(() => delete state.dataset.asked, 1000); // for a request without an effect
 }
 
 function render({ model, el }) {
   el.classList.add("privnb-live");
-  el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab looks at it alone
+  el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab reads only the target
   const draw = () => {
     const next = document.createElement("div");
     next.innerHTML = model.get("html");
-    // What has nothing to show keeps its height: what stands below it stays where it is.
+    // An empty part keeps its height, so that the parts below it do not move.
     const empty = !next.firstElementChild || next.querySelector("[data-empty]");
     el.style.minHeight = empty ? `${el.offsetHeight}px` : "";
     children(el, next);
   };
-  el.addEventListener("input", ({ target }) => target.dataset.labels && tell(target));
+  el.addEventListener("input", ({ target }) => target.dataset.labels && label(target));
   el.addEventListener("change", ({ target }) => {
     if (!target.name) return;
     const together = el.querySelectorAll(`input[type=checkbox][name="${target.name}"]:checked`);
     const steps = target.dataset.values && JSON.parse(target.dataset.values);
     const value = target.type === "checkbox" ? [...together].map((box) => box.value) : target.value;
-    if (target.closest(".privnb-form")) heard(el);
+    if (target.closest(".privnb-form")) markRequest(el);
     model.send({ name: target.name, value: steps ? steps[value] : value });
   });
   el.addEventListener("click", ({ target }) => {

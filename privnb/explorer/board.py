@@ -1,6 +1,6 @@
-"""The board: controls, gauges, four panels that follow them, and the plane, drawn from what a `Session` knows.
+"""The board, drawn from the state of a `Session`: controls, gauges, four panels that follow them, and the plane.
 
-Widgets take values and never redirect output: an `Output` widget can hang a notebook run by papermill.
+The widgets take values and never redirect output, because an `Output` widget can block a notebook under papermill.
 """
 
 import gc
@@ -13,23 +13,23 @@ from typing import Annotated, Any
 from markupsafe import Markup
 
 from privnb.datasets.dataset import Dataset, Source
-from privnb.evaluation.samples import record_by_record
+from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Folder
 from privnb.explorer import controls, export, gauges, panels, pins as kept, saving
-from privnb.explorer.html import render
-from privnb.explorer.numbers import Reading
-from privnb.explorer.page import laid_out, page
-from privnb.explorer.place import Place
-from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
-from privnb.explorer.setting import LETTERS, Setting, checked, idle, label, unmined
+from privnb.explorer.frontier_panel import FrontierPanel
+from privnb.explorer.html import render_template
+from privnb.explorer.page import lay_out, page_class
+from privnb.explorer.readings import Reading
+from privnb.explorer.session import DOING, FIELDS, SOON, Session, is_possible, parse_setting
+from privnb.explorer.setting import LETTERS, Setting, check_setting, inactive_controls, setting_label, why_not_mined
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect, validation
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.validation import validated
 
-__all__ = ["Board", "asked", "explore"]
+__all__ = ["Board", "explore", "parse_setting"]
 
 PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "take")
 
@@ -46,99 +46,99 @@ def explore(
     store: Folder = "",
     source: Source = "",
     policy: PolicyName = gauges.POLICY,
-    fewest: MinCount = withholding.LIMIT,
+    min_count: MinCount = withholding.LIMIT,
 ) -> "Board":
-    """The board of a dataset, which a notebook shows.
+    """Return the board of a dataset, which a notebook shows.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
-        Where the board starts.
+        The first setting of the board.
     pins : str or Path
-        The file beside the notebook that keeps pinned settings.
+        The file for pinned settings, next to the notebook.
     store : str
         A folder for mined results, or empty.
     source : str
-        What `load` was given as the dataset's name, needed where that is the path of a description file.
+        The first argument of `load`, if it was the path of a description file.
     policy : str
-        That the gauges stand beside at first: a ready one by its name, or the path of the owner's TOML file.
-    fewest : int
+        The policy of the gauges at first: the name of a policy of the package, or the path of the owner's TOML file.
+    min_count : int
         Numbers of fewer people are withheld.
-
-    Returns
-    -------
-    Board
 
     Raises
     ------
     ValueError
-        For a setting that means nothing, and for what is no policy.
+        For an invalid setting, and for a file that is not a policy.
     OSError
         For a policy that cannot be read.
     """
-    return Board(dataset, setting or Setting(), pins=pins, store=store, source=source, policy=policy, fewest=fewest)
+    return Board(
+        dataset, setting or Setting(), pins=pins, store=store, source=source, policy=policy, min_count=min_count
+    )
 
 
 class Board(Session):
-    """One setting, live: `widget` is what is shown."""
+    """One setting, which is updated live. `widget` is the widget to show."""
 
     @validated
     def __init__(
         self, dataset: Dataset, setting: Setting, *, policy: PolicyName = gauges.POLICY, **options: Any
     ) -> None:
-        gauges.menu(policy)  # it is refused before anything runs
+        gauges.list_policies(policy)  # refuse an invalid policy before anything runs
         super().__init__(dataset, setting, **options)
-        self.place = Place(dataset, partial(self._try, self._list), self.fewest)
+        self.place = FrontierPanel(dataset, partial(self._try, self._list), self.min_count)
         self.policy, self._own = policy, policy
         self._gauged: tuple[Any, ...] | None = None
-        sample = record_by_record(dataset)
-        self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
-        self._stand = os.environ.get(kept.STATE)  # which a page sets, for it has no kernel of before
-        if self._stand and (stood := kept.stood(self._stand)) and means_something(stood[0], dataset):
-            self.setting = checked(stood[0], dataset)
-            self.place.axes |= stood[1]
-            self.policy = stood[2] if stood[2] in gauges.menu(self._own) else self.policy
+        sample = sample_large_table(dataset)
+        self._sample = "" if sample is dataset else f"The risks are measured on a random sample: {sample.name}."
+        self._state_file = os.environ.get(kept.STATE)  # set by a page, which has no earlier kernel
+        if self._state_file and (state := kept.read_board_state(self._state_file)) and is_possible(state[0], dataset):
+            self.setting = check_setting(state[0], dataset)
+            self.place.axes |= state[1]
+            self.policy = state[2] if state[2] in gauges.list_policies(self._own) else self.policy
         self.letter, self.format = "k", "CSV"
-        self._pages = {name: page()() for name in PAGES}
+        self._pages = {name: page_class()() for name in PAGES}
         for each in self._pages.values():
-            each.on_msg(self._heard)
-        self.widget = laid_out(self._pages, self.place.chart)
+            each.on_msg(self._receive)
+        self.widget = lay_out(self._pages, self.place.chart)
         self._try(self._count)
         if not gc.get_freeze_count():
-            gc.freeze()  # the libraries: looked through in the middle of some key press, they take a third of a second
+            gc.freeze()  # collecting the objects of the libraries during a key press would take a third of a second
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.widget._repr_mimebundle_(**options)
 
     def axis(self, axis: str, measure: str) -> None:
-        """Choose what an axis of the plane shows, "privacy" or "utility"."""
-        self._did(f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]}))
+        """Choose the measure of an axis of the plane, "privacy" or "utility"."""
+        self._record_change(
+            f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]})
+        )
         self.place.axes[axis] = measure
         self._draw()
 
     def choose(self, policy: str) -> None:
-        """Choose the policy that the gauges stand beside: one of `gauges.menu`."""
-        expect.one_of("policy", policy, gauges.menu(self._own))
-        self._did("the choice of the policy", partial(setattr, self, "policy", self.policy))
+        """Choose the policy of the gauges: one of `gauges.list_policies`."""
+        expect.one_of("policy", policy, gauges.list_policies(self._own))
+        self._record_change("the choice of the policy", partial(setattr, self, "policy", self.policy))
         self.policy = policy
         self._draw()
 
-    # --- what is shown ---
+    # --- drawing ---
 
     def _draw(self) -> None:
-        """Show everything anew; the panels only once there is a reading."""
-        off = idle(self.setting, self.dataset)
+        """Draw everything again; draw the panels only if there is a reading."""
+        off = inactive_controls(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
         self.letter = self.letter if self.letter in letters else next(iter(letters), "")
-        shown = {"form": controls.form(self.setting, self._offered, off)}
+        shown = {"form": controls.render_controls(self.setting, self._offered, off)}
         if self.reading:
-            without, failed = unmined(self.setting, self.dataset), self._failed.get(self.setting, "")
-            shown["published"] = panels.published(self.reading)
-            shown["kept"] = panels.kept(self.reading, self.mined, without.get("user", ""), failed)
-            shown["gained"] = panels.gained(self.reading, self.mined, without.get("adversary", ""), failed)
+            without, failed = why_not_mined(self.setting, self.dataset), self._failed.get(self.setting, "")
+            shown["published"] = panels.render_published(self.reading)
+            shown["kept"] = panels.render_kept(self.reading, self.mined, without.get("user", ""), failed)
+            shown["gained"] = panels.render_gained(self.reading, self.mined, without.get("adversary", ""), failed)
             shown["take"] = self._take(self.reading)
-        for name, html in shown.items():  # one after the other, so that a browser lays them out together
+        for name, html in shown.items():  # in one go, so that a browser lays them out together
             self._put(name, html)
         if self.reading:
             self._soon("place", self._draw_place, SOON)
@@ -146,15 +146,15 @@ class Board(Session):
             self._clear()
         self._state()
         self._gauge()
-        if self._stand:
-            stand = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy}
-            self._soon("stand", partial(kept.write, Path(self._stand), stand), SOON)
+        if self._state_file:
+            state = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy}
+            self._soon("state", partial(kept.write_json, Path(self._state_file), state), SOON)
         undo = self.changes[-1][0] if self.changes else ""
         pinned = self.setting in self.pinned
-        self._put("actions", render("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
+        self._put("actions", render_template("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
 
     def _clear(self) -> None:
-        """Show no numbers: those of an older setting are not to be taken for this one's."""
+        """Remove all numbers, so that nobody mistakes those of an older setting for current ones."""
         for name in ("published", "kept", "gained", "take"):
             self._put(name, "")
         self.place.clear()
@@ -173,63 +173,63 @@ class Board(Session):
         if self.reading and self.reading.refused:
             self._gauged = None
             why = "There is no release to attack."
-            self._put("risks", gauges.gauges(self.policy, None, of=why, own=self._own))
+            self._put("risks", gauges.render_gauges(self.policy, None, of=why, own=self._own))
             return
         failed = self._unmeasured.get(self._release, "")
         what = self._release, self.policy, *self.risks, failed
-        if what != self._gauged:  # some 50 ms, where all five are known
+        if what != self._gauged:  # drawing takes some 50 ms if all five are known
             self._gauged = what
-            self._put("risks", gauges.gauges(self.policy, self.risks, failed, self._sample, self._own))
+            self._put("risks", gauges.render_gauges(self.policy, self.risks, failed, self._sample, self._own))
 
     def _state(self) -> None:
         busy = self._busy
-        how = f"counted in {self.seconds:.2f} s." if self.seconds > 0.005 else "counted before."
+        how = f"counted in {self.seconds:.2f} s." if self.seconds > 0.005 else "counted earlier."
         if not self.reading:
-            how = "counting …" if busy else "no numbers."
+            how = "counting …" if busy else "there are no numbers."
         elif self.reading.refused:
-            how = "cannot be reached."
-        status = f"{label(self.setting)}: {how}"
+            how = "there is no such release."
+        status = f"{setting_label(self.setting)}: {how}"
         fraction, text = self._progress if self._doing else (None, "")
         doing = f"{DOING[self._doing]}: {text}" if self._doing else ""
-        marks = panels.marks(self.setting, self.reading, self.mined)
+        marks = panels.machine_values(self.setting, self.reading, self.mined)
         failed = self.setting in self._failed or self._release in self._unmeasured
         again = failed or (self.fault and not self.reading)
         shown = {"status": status, "marks": marks, "busy": busy, "doing": doing, "fraction": fraction}
-        self._put("state", render("state", **shown, fault=self.fault, again=bool(again)))
+        self._put("state", render_template("state", **shown, fault=self.fault, again=bool(again)))
 
     def _take(self, reading: Reading) -> Markup:
         if reading.refused:
-            return render("taken", refused=True)
-        code = export.code(self.dataset, self.setting, self.source)
-        command = export.command(self.dataset, self.setting, self.source, self.fewest)
-        shown = {"terms": reading.terms, "formats": saving.FORMATS, "format": self.format, "said": self.said}
-        return render("taken", refused=False, code=code, command=command, **shown)
+            return render_template("taken", refused=True)
+        code = export.write_code(self.dataset, self.setting, self.source)
+        command = export.write_command(self.dataset, self.setting, self.source, self.min_count)
+        shown = {"terms": reading.terms, "formats": saving.FORMATS, "format": self.format, "message": self.message}
+        return render_template("taken", refused=False, code=code, command=command, **shown)
 
     def _put(self, name: str, html: str) -> None:
         self._pages[name].html = str(html)
 
-    def _heard(self, page: Any, content: Any, __: Any) -> None:
-        # All of it, for the sender of a message hears nothing of what goes wrong.
-        self._try(self._said, page, content)
+    def _receive(self, page: Any, content: Any, __: Any) -> None:
+        # `_try` covers all of it, because the sender of a message receives no errors.
+        self._try(self._handle, page, content)
 
-    def _said(self, page: Any, content: Any) -> None:
+    def _handle(self, page: Any, content: Any) -> None:
         if content["name"] == "shown":
-            page.send_state("html")  # what was shown before anybody listened
+            page.send_state("html")  # send the text again that was set before the page listened
         self._act(content["name"], content.get("value"))
 
     def _act(self, name: str, value: Any) -> None:
-        """Do what a control of the page asks for."""
+        """Perform the action of a control."""
         self.fault = "" if self.reading else self.fault
         if name == "shown" and not self._open:
             self._open = True
             self._go_on()
         elif name in FIELDS:
             first = self.setting.first_bounds(value) if name == "sanitizer" else {}
-            self.ask(**first, **{name: _read(name, value)})
+            self.change(**first, **{name: _parse_value(name, value)})
         elif name in self.place.axes:
             self.axis(name, value)
         elif name in ("go", "unpin"):
-            for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was let go of meanwhile
+            for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was removed
                 getattr(self, name)(setting)
         elif name == "policy":
             self.choose(value)
@@ -243,13 +243,16 @@ class Board(Session):
             getattr(self, name)()
 
 
-def _read(name: str, value: Any) -> Any:
-    """The value of a field of `Setting`, as a control tells it."""
+def _parse_value(name: str, value: Any) -> Any:
+    """Return the value of a field of `Setting` from the value of its control."""
     if isinstance(value, list):
         if not value:
-            raise UsageError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
-        return name_list(value)
+            raise UsageError(
+                "The adversary must know at least one attribute; otherwise there is nothing to link. Select an "
+                "attribute."
+            )
+        return join_names(value)
     try:
         return FIELDS[name](value or 0)
     except ValueError:
-        raise UsageError(f"{name} is a number, got {value!r}. Type a whole one from 0.") from None
+        raise UsageError(f"{name} must be a number; got {value!r}. Type a whole number, 0 or more.") from None

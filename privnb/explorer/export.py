@@ -1,4 +1,4 @@
-"""The lines of Python that make the release of a setting, and the command that reports its numbers."""
+"""The lines of Python that make the release of a setting, and the command for a report of its numbers."""
 
 import os
 import re
@@ -7,51 +7,47 @@ from dataclasses import asdict, replace
 
 from privnb import privacy_models, sanitizers
 from privnb.datasets.dataset import Dataset, Source
-from privnb.evaluation.predictions import stream
-from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
+from privnb.evaluation.predictions import derive_seed
+from privnb.explorer.setting import LETTERS, Setting, check_setting, make_sanitizer
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime.validation import validated
 
-CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
+CAUTION = "# Anybody who knows the seed can undo this release: use it for trying out, and rng=None for publication.\n"
 
 
 @validated
-def code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
-    """Lines of Python that make the release of a setting, the very one that is measured, and its published form.
+def write_code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
+    """Return lines of Python that make the measured release of a setting and the release's published form.
 
     Parameters
     ----------
     dataset : Dataset
-        As `load` gave it, all of it or a sample.
+        The result of `load`: the whole dataset or a sample.
     setting : Setting
     source : str
-        What `load` was given as its name, where that is the path of a description file.
-
-    Returns
-    -------
-    str
+        The first argument of `load`, if it was the path of a description file.
 
     Raises
     ------
     ValueError
-        For a setting that means nothing.
+        For an invalid setting.
     """
-    setting = checked(setting, dataset)
-    made, own = sanitizer(setting, dataset), _roles(setting, dataset)
-    name, study, records = _origin(dataset, source)
+    setting = check_setting(setting, dataset)
+    made, own = make_sanitizer(setting, dataset), _changed_roles(setting, dataset)
+    name, study, records = _parse_source(dataset, source)
     given = f", {study!r}" * bool(study) + f", records={records}" * bool(records)
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
     imports = "from privnb.datasets.dataset import load\n"
-    imports += "from privnb.explorer.setting import Setting, of_roles\n" * bool(own)
+    imports += "from privnb.explorer.setting import Setting, apply_roles\n" * bool(own)
     for home in (privacy_models, sanitizers):
         if there := sorted(named & set(home.__all__)):
             imports += f"from {home.__name__} import {', '.join(there)}\n"
-    rng = stream(setting.seed, made, "sanitize") if made.draws else setting.seed
+    rng = derive_seed(setting.seed, made, "sanitize") if made.draws else setting.seed
     return (
         f"{imports}\ndataset = load({name!r}{given})\n"
-        + f"dataset = of_roles(dataset, Setting({roles}))\n" * bool(own)
+        + f"dataset = apply_roles(dataset, Setting({roles}))\n" * bool(own)
         + CAUTION * made.draws
         + f"release = {made!r}.sanitize(dataset, rng={rng!r})\n"
         + f"published, _ = {f'{made!r}.sanitize(dataset, rng=None)' if made.draws else 'release'}.publish()\n"
@@ -59,32 +55,33 @@ def code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
 
 
 @validated
-def command(dataset: Dataset, setting: Setting, source: Source = "", fewest: MinCount = withholding.LIMIT) -> str:
-    """The command that reports the numbers of a setting, quoted for a shell, without defaults and idle sliders.
+def write_command(
+    dataset: Dataset, setting: Setting, source: Source = "", min_count: MinCount = withholding.LIMIT
+) -> str:
+    """Return the command for a report of a setting, quoted for a shell, without defaults and inactive sliders.
 
     Parameters
     ----------
     dataset, setting, source
-        As of `code`.
-    fewest : int
+        The arguments of `write_code`.
+    min_count : int
         Numbers of fewer people are withheld.
-
-    Returns
-    -------
-    str
 
     Raises
     ------
     ValueError
-        For a setting that means nothing.
+        For an invalid setting.
     """
-    setting = checked(setting, dataset)
-    name, study, records = _origin(dataset, source)
-    usual = {"study": "", "records": 0, **asdict(Setting()), "fewest": withholding.LIMIT}
-    asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
-    idle = [letter for letter in LETTERS if letter not in setting.asked]
+    setting = check_setting(setting, dataset)
+    name, study, records = _parse_source(dataset, source)
+    usual = {"study": "", "records": 0, **asdict(Setting()), "min_count": withholding.LIMIT}
+    asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _changed_roles(setting, dataset)
+    idle = [letter for letter in LETTERS if letter not in setting.bounds]
     given = (
-        usual | asked | {"study": study, "records": records, "fewest": fewest} | {each: usual[each] for each in idle}
+        usual
+        | asked
+        | {"study": study, "records": records, "min_count": min_count}
+        | {each: usual[each] for each in idle}
     )
     words = ["privnb", "report", name, "--notebook", "09_explore"]
     for field, value in given.items():
@@ -92,16 +89,16 @@ def command(dataset: Dataset, setting: Setting, source: Source = "", fewest: Min
     return shlex.join(words)
 
 
-def _roles(setting: Setting, dataset: Dataset) -> dict[str, str]:
-    """Those fields of a checked setting that name attributes other than the dataset's own: `{field: names}`."""
-    usual = checked(replace(setting, quasi_identifiers="", sensitive=""), dataset)
+def _changed_roles(setting: Setting, dataset: Dataset) -> dict[str, str]:
+    """Return the role fields of a checked setting if they differ from those of the dataset: `{field: names}`."""
+    usual = check_setting(replace(setting, quasi_identifiers="", sensitive=""), dataset)
     if setting.roles == usual.roles:
         return {}
     return {"quasi_identifiers": setting.quasi_identifiers, "sensitive": setting.sensitive}
 
 
-def _origin(dataset: Dataset, source: str | os.PathLike[str]) -> tuple[str, str, int]:
-    """What `load` was given: name or path, study, and the number of records of a sample, or 0."""
+def _parse_source(dataset: Dataset, source: str | os.PathLike[str]) -> tuple[str, str, int]:
+    """Return the arguments of `load`: name or path, study, and the number of records of a sample, or 0."""
     whole, *sample = re.split(r" \((\d+) records\)$", dataset.name)
     name, _, study = whole.partition("/")
     return str(source or name), study, int(sample[0]) if sample else 0

@@ -1,6 +1,4 @@
-"""How a number stands in a panel: with its unit, what is reached without the release, its interval, which direction is
-better, and what it means.
-"""
+"""The numbers of the panels, with unit, baseline, interval, better direction and explanation."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,93 +6,108 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import Results, full_name, measured
-from privnb.explorer.counting import IN_WORDS
-from privnb.measures.base import facts
-from privnb.reporting.findings.base import reported
-from privnb.runtime.sentences import Page
+from privnb.evaluation.results import Results, name_full_setting, select_measured
+from privnb.explorer.readings import IN_WORDS
+from privnb.measures.base import measure_facts
+from privnb.reporting.findings.numbers import number_of_row
+from privnb.runtime.sentences import FullTable
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import write_quantity
 
 
 class Figure(NamedTuple):
-    """A number as a panel shows it. `key`: what it is, whatever its value; `beside`: what stands next to it."""
+    """A number of a panel.
+
+    `key` identifies the number, whatever its value; `context` holds the texts next to the number.
+    """
 
     key: str
     title: str
     meaning: str
     source: str
     value: str
-    beside: list[str]
+    context: list[str]
 
 
-def number(row: Any, title: str = "") -> Figure:
-    """Return one number of tidy results, a row as tuple; its own `title` if none is given."""
+def make_figure(row: Any, title: str = "") -> Figure:
+    """Return the figure of a row of tidy results, given as a tuple; an empty `title` means that of the measure."""
     key = f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}"
-    return Figure(key, title or _titled(row), meaning(row), facts(row.measure).source, value(row), [*beside(row)])
+    return Figure(
+        key,
+        title or _title(row),
+        explain_number(row),
+        measure_facts(row.measure).source,
+        format_value(row),
+        [*describe_context(row)],
+    )
 
 
 @validated
-def listed(results: Results) -> Page:
-    """The numbers of tidy results as the panels write them, with what they mean: a table to look at.
+def list_numbers(results: Results) -> FullTable:
+    """Return a table of the numbers of tidy results as the panels write them, each with its meaning.
 
-    Rows that say who is hit, of which there are many, are left out.
+    The rows about the groups that are hit, which are numerous, are left out.
     """
-    rows = [*measured(results[(results.measure != "nearer_share") & (results.variant != "distinct")]).itertuples()]
+    rows = [
+        *select_measured(results[(results.measure != "nearer_share") & (results.variant != "distinct")]).itertuples()
+    ]
     table = pd.DataFrame(
         {
-            "number": [_titled(row) for row in rows],
-            "release": [full_name(row) for row in rows],
-            "value": [value(row) for row in rows],
-            "beside it": ["; ".join(beside(row)) for row in rows],
-            "what it means": [meaning(row) for row in rows],
+            "number": [_title(row) for row in rows],
+            "release": [name_full_setting(row) for row in rows],
+            "value": [format_value(row) for row in rows],
+            "context": ["; ".join(describe_context(row)) for row in rows],
+            "meaning": [explain_number(row) for row in rows],
         }
     )
-    return Page(table, f"{len(table)} numbers")
+    return FullTable(table, f"{len(table)} numbers")
 
 
-def value(row: Any) -> str:
-    """A number with its unit; a withheld one by what may be said of it."""
-    of = facts(row.measure)
+def format_value(row: Any) -> str:
+    """Return a number with its unit, or the bounds of a withheld number that may be shown."""
+    of = measure_facts(row.measure)
     if row.measure in IN_WORDS and pd.notna(row.value):
         return IN_WORDS[row.measure][1](row.value)
     if of.counts_people and row.variant != "weighted":
-        return reported(of.format, row.value, row.low, row.high)
+        return write_quantity(number_of_row(row))
     return of.written(row.value) if pd.notna(row.value) else "withheld"
 
 
-def beside(row: Any) -> Iterator[str]:
-    """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
-    of, letter = facts(row.measure), IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
+def describe_context(row: Any) -> Iterator[str]:
+    """Yield the texts next to a number: the requested bound or the baseline, the interval, and the better direction."""
+    of, letter = measure_facts(row.measure), IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
     if letter and pd.notna(row.value):
         yield f"{letter} = {of.written(row.value)}"
     if of.baseline == "asked":
-        yield f"asked: {of.written(row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
+        yield f"requested: {of.written(row.baseline)}, {_verdict(row)}" if pd.notna(row.baseline) else "not requested"
     elif pd.notna(row.baseline):
         yield f"{of.baseline}: {of.written(row.baseline)}"
     if pd.notna(row.value) and pd.notna(row.low):
-        yield f"95%: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
+        yield f"95% CI: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
     if of.unit == "nats":
-        yield "to learn how a coin fell is 0.69 nats"
+        yield "the result of a coin toss is 0.69 nats"
     if row.better:
-        yield f"of {letter}, {row.better} is better" if letter else f"{row.better} is better"
+        yield f"{row.better} is better for {letter}" if letter else f"{row.better} is better"
 
 
-def meaning(row: Any) -> str:
-    """What a number means, and what is special to its variant and scenario."""
-    of = facts(row.measure)
+def explain_number(row: Any) -> str:
+    """Return the meaning of a number, including the meaning of its variant and scenario."""
+    of = measure_facts(row.measure)
     special = [of.readings[each] for each in (row.variant, row.scenario) if each in of.readings]
     return " ".join([of.sentence, *(f"{each[0].upper()}{each[1:].rstrip('.')}." for each in special)])
 
 
-def _titled(row: Any) -> str:
-    """Title of a number, and whose it is."""
+def _title(row: Any) -> str:
+    """Return the title of a number with its variant, scenario, miner, control and attribute."""
     scenario = f"scenario {row.scenario}" if row.scenario else ""
     of = row.target if row.measure == "attribute_vulnerability" else ""
-    return ", ".join(filter(None, [facts(row.measure).title, row.variant, scenario, row.miner, row.control, of]))
+    return ", ".join(
+        filter(None, [measure_facts(row.measure).title, row.variant, scenario, row.miner, row.control, of])
+    )
 
 
-def _held(row: Any) -> str:
+def _verdict(row: Any) -> str:
     if pd.isna(row.value):
         return "withheld"
     holds = row.value >= row.baseline - ROUNDING if row.better == "higher" else row.value <= row.baseline + ROUNDING

@@ -1,4 +1,4 @@
-"""HTML of the page, made from the templates beside this module."""
+"""HTML of the page, rendered from the templates next to this module."""
 
 import json
 from functools import cache
@@ -14,8 +14,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
-def templates() -> "jinja2.Environment":
-    """Return the templates. The lines of each are joined without their space, which would show between buttons."""
+def load_templates() -> "jinja2.Environment":
+    """Return the templates, with lines joined without spaces, because spaces would be visible between buttons."""
     import jinja2
 
     def joined(name: str) -> str:
@@ -27,6 +27,6 @@ def templates() -> "jinja2.Environment":
     return made
 
 
-def render(template: str, **values: object) -> Markup:
+def render_template(template: str, **values: object) -> Markup:
     """Return the HTML of a template with these values."""
-    return Markup(templates().get_template(f"{template}.html").render(values))
+    return Markup(load_templates().get_template(f"{template}.html").render(values))

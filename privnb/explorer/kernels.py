@@ -1,4 +1,4 @@
-"""Kernels of the page, which begin with the libraries of its board."""
+"""Kernels of the page, in which the libraries of the board are already loaded."""
 
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
@@ -7,6 +7,6 @@ from privnb.reporting.kernels import OfCopies
 
 
 class Kernel(OfCopies, ServerKernelManager):
-    """The manager of one."""
+    """The manager of one kernel."""
 
     libraries = LIBRARIES

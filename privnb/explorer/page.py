@@ -1,4 +1,4 @@
-"""The widgets that the board is made of: pieces of HTML with native controls, and how they stand on the page."""
+"""The widgets of the board: parts of HTML with native controls, a chart, and their layout on the page."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -6,19 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from privnb.reporting import vega
-from privnb.runtime.names import shown
+from privnb.runtime.names import escape_invisible
 
 HERE = Path(__file__).parent
 
 
 @cache
-def page() -> type[Any]:
-    """The widget of a piece of HTML: a class, for anywidget takes long to import."""
+def page_class() -> type[Any]:
+    """Return the widget class for a part of HTML.
+
+    The class is made on first use, because anywidget takes long to import.
+    """
     import anywidget
     import traitlets
 
     class Page(anywidget.AnyWidget):
-        """HTML with native controls. `html`: what is shown; messages say which control was used, and its value."""
+        """HTML with native controls.
+
+        `html` is the text; each message states the name and the value of a control that was used.
+        """
 
         _esm = (HERE / "board.js").read_text(encoding="utf-8")
         _css = (HERE / "board.css").read_text(encoding="utf-8")
@@ -26,20 +32,25 @@ def page() -> type[Any]:
 
         @traitlets.validate("html")
         def _shown(self, proposal: dict[str, str]) -> str:
-            return shown(proposal["value"])
+            return escape_invisible(proposal["value"])
 
     return Page
 
 
 @cache
-def drawing() -> type[Any]:
-    """The widget of a chart: a class. Not `altair.JupyterChart`, which checks and draws all anew when a row changes."""
+def chart_class() -> type[Any]:
+    """Return the widget class of a chart.
+
+    The class `altair.JupyterChart` would check and draw the whole chart again whenever a row changes.
+    """
     import anywidget
     import traitlets
 
     class Drawing(anywidget.AnyWidget):
-        """A chart with a brush. `spec`: Vega-Lite with named data, `{}` for none; `box`: what the brush holds, two
-        numbers a field, `{}` for nothing.
+        """A chart with a brush.
+
+        `spec` is a Vega-Lite specification with named data, or `{}` for no chart. `box` is the range of the brush, with
+        two numbers per field, or `{}` for no brush.
         """
 
         _esm = vega.bundle((HERE / "drawing.js").read_text(encoding="utf-8"))
@@ -49,8 +60,8 @@ def drawing() -> type[Any]:
     return Drawing
 
 
-def laid_out(pages: Mapping[str, Any], chart: Any) -> Any:
-    """The controls above the gauges and four panels, two by two where there is room."""
+def lay_out(pages: Mapping[str, Any], chart: Any) -> Any:
+    """Return the board: controls above the gauges and the four panels, which are two by two on a wide page."""
     from ipywidgets import GridBox, VBox
 
     chart.add_class("privnb-chart")

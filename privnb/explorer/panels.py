@@ -1,4 +1,4 @@
-"""The panels: what is published, what its user keeps, what an adversary gains, and what is said of them in words."""
+"""The panels: the release, its utility for the user, and the gain of the adversary, with the sentences above them."""
 
 import json
 from collections.abc import Iterable
@@ -9,24 +9,22 @@ from typing import Any, NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.evaluation.results import measured, of_one_miner
-from privnb.explorer.figures import Figure, number
-from privnb.explorer.html import render
-from privnb.explorer.numbers import Reading
+from privnb.evaluation.results import is_single_miner, select_measured
+from privnb.explorer.figures import Figure, make_figure
+from privnb.explorer.html import render_template
+from privnb.explorer.readings import Reading
 from privnb.explorer.setting import Setting
-from privnb.measures import facts
+from privnb.measures import measure_facts
 
 CONTROLS = {
-    "permuted": "what guesses at random reach",
-    "held-out": "the same miner, of people it never saw",
+    "permuted": "the score of random guesses",
+    "held-out": "the same miner, on people outside its training data",
 }
 REFERENCES = {"Identity": "original", "Suppress": "trivial release"}
 
 
-class Miner(NamedTuple):
-    """What is known of a miner's numbers: why there are none, what went wrong, whether it is done, and of which
-    sample.
-    """
+class MinerState(NamedTuple):
+    """The state of a miner: why it does not run, what went wrong, whether it is done, and the sample that it mined."""
 
     why: str
     trouble: str
@@ -34,14 +32,14 @@ class Miner(NamedTuple):
     sample: str
 
 
-def published(reading: Reading) -> Markup:
-    """Return what is published: levels reached beside those asked for, costs, class sizes, a dozen sanitized rows."""
+def render_published(reading: Reading) -> Markup:
+    """Render the release: levels reached and requested, information loss, class sizes, and a dozen sanitized rows."""
     parts, sizes = _parts(reading), reading.sizes
-    return render(
+    return render_template(
         "published",
         reading=reading,
-        lead=_says_published(reading),
-        exact=says_exact(*reading.exact),
+        lead=_lead_published(reading),
+        exact=describe_exact_columns(*reading.exact),
         levels=parts["levels"],
         costs=parts["costs"],
         sizes=[] if sizes is None else [*_bars(sizes.rows)],
@@ -49,36 +47,39 @@ def published(reading: Reading) -> Markup:
     )
 
 
-def kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
-    """Return what the user keeps: what a miner learns, and what counts tell of large groups.
+def render_kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
+    """Render the utility for the user: predictions of a miner, and counts of large groups.
 
-    `mined`: results of the miner, or None while there are none; `why`: why this release is not mined; `trouble`: what
-    went wrong.
+    `mined` holds the results of the miner, or None until it is done; `why` states why this release is not mined, and
+    `trouble` what went wrong.
     """
-    return render(
+    return render_template(
         "kept",
         reading=reading,
-        lead="" if mined is None else _says_kept(mined, reading.setting.sanitizer),
+        lead="" if mined is None else _lead_kept(mined, reading.setting.sanitizer),
         miner=_miner(reading, mined, why, trouble),
         **({"learned": [], "figures": []} if mined is None else _learned(mined)),
         groups=_parts(reading)["utility"],
     )
 
 
-def gained(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
-    """Return what the adversary gains: by counts, by a miner, and who is hit most; arguments as of `kept`."""
-    return render(
+def render_gained(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
+    """Render the gain of the adversary, by counts and by a miner, and the groups that are hit most.
+
+    The arguments are those of `render_kept`.
+    """
+    return render_template(
         "gained",
         reading=reading,
-        lead=_says_gained(reading.results),
+        lead=_lead_gained(reading.results),
         counted=_parts(reading)["privacy"],
         miner=_miner(reading, mined, why, trouble),
         **({"gains": [], "figures": [], "groups": []} if mined is None else _nearer(mined)),
     )
 
 
-def marks(setting: Setting, reading: Reading | None, mined: pd.DataFrame | None) -> dict[str, str]:
-    """Return the setting, in JSON, and its numbers for machines: `{name: text}`."""
+def machine_values(setting: Setting, reading: Reading | None, mined: pd.DataFrame | None) -> dict[str, str]:
+    """Return the setting as JSON, and its numbers as texts for machines: `{name: text}`."""
     found = {"setting": json.dumps(asdict(setting))}
     for results in (reading.results if reading else None, mined):
         if results is not None:
@@ -88,62 +89,67 @@ def marks(setting: Setting, reading: Reading | None, mined: pd.DataFrame | None)
     return found
 
 
-def says_exact(known: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """Return which columns are as recorded, `known` of an adversary and `others`: a sentence or two, empty for none."""
-    said = []
+def describe_exact_columns(known: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """Return text about exact columns, those `known` to an adversary and the `others`; empty if there are none."""
+    sentences = []
     if known:
-        said.append(f"Published as recorded: {', '.join(known)}. By these, anybody can look for a person's row.")
+        sentences.append(
+            f"Published as recorded: {', '.join(known)}. Anybody who knows these values can look for a person's row."
+        )
     if others:
-        said.append(f"{'Also' if known else 'Published'} as recorded: {', '.join(others)}.")
-    return " ".join(said)
+        sentences.append(f"{'Also published' if known else 'Published'} as recorded: {', '.join(others)}.")
+    return " ".join(sentences)
 
 
-def _says_published(reading: Reading) -> str:
+def _lead_published(reading: Reading) -> str:
     found = reading.results[reading.results.measure == "k_achieved"].value
     if found.empty:
         return reading.each
-    least = f"In every class at least {found.iloc[0]:,.0f} people are alike."
-    return least if found.iloc[0] > 1 else "Somebody's quasi-identifiers single them out."
+    if found.iloc[0] > 1:
+        return f"Every class has at least {found.iloc[0]:,.0f} people, who are indistinguishable."
+    return "At least one person is unique in the quasi-identifiers."
 
 
-def _says_kept(mined: pd.DataFrame, sanitizer: str) -> str:
-    """What the miner loses against the original and gains over the trivial release, in people."""
+def _lead_kept(mined: pd.DataFrame, sanitizer: str) -> str:
+    """Return a sentence that compares, in people, the miner's predictions with the original and the trivial release."""
     right = mined[mined.measure == "good_utility"].drop_duplicates("sanitizer").set_index("sanitizer").value
     if sanitizer not in right:
         return ""
     parts = [
-        f"{abs(more):,.0f} people {'more' if more > 0 else 'fewer'} than from the {said}"
+        f"{abs(more):,.0f} {'more' if more > 0 else 'fewer'} people than from the {title}"
         if more
-        else f"as many as from the {said}"
-        for reference, said in REFERENCES.items()
+        else f"the same number of people as from the {title}"
+        for reference, title in REFERENCES.items()
         if reference != sanitizer and pd.notna(more := right[sanitizer] - right[reference])
     ]
-    return f"The miner is right about {' and '.join(parts)}." if parts else ""
+    return f"The miner predicts correctly for {' and for '.join(parts)}." if parts else ""
 
 
-def _says_gained(results: pd.DataFrame) -> str:
+def _lead_gained(results: pd.DataFrame) -> str:
     gain = results[results.measure == "accuracy_gain"]
     if gain.empty:
-        return "There are no classes to guess from; what a miner reaches is a lower bound."
+        return "There are no classes to guess from. The score of a miner is a lower bound of the gain."
     row, group = gain.iloc[0], "bucket" if "bucket_vulnerability" in set(results.measure) else "class"
     if pd.isna(row.value):
-        return "The gains are withheld: they would tell of few people."
-    more, chance = (f"{each:.1%} more" if round(each, 3) else "no more" for each in (row.value, row.baseline))
+        return "The gains are withheld, because they would describe only a few people."
+    more, chance = (
+        f"{each:.1%} more people" if round(each, 3) else "no more people" for each in (row.value, row.baseline)
+    )
     return (
-        f"Whoever knows people's {group} guesses the {row.target} of {more} of them; were the values permuted at "
-        f"random, of {chance}."
+        f"An adversary who knows each person's {group} guesses {row.target} correctly for {more}; with randomly "
+        f"permuted values, for {chance}."
     )
 
 
 @lru_cache(maxsize=1)  # for the panels of one reading
 def _parts(reading: Reading) -> dict[str, list[Figure]]:
-    """Numbers by where they stand: levels reached, other numbers of the release, its utility, its privacy."""
+    """Return the numbers by part of a panel: levels reached, other numbers of the release, utility, and privacy."""
     parts: dict[str, list[Figure]] = {name: [] for name in ("levels", "costs", "utility", "privacy")}
     for row in reading.results.itertuples():
-        of = facts(row.measure)
+        of = measure_facts(row.measure)
         # A number without a target is of the release as such.
         part = of.kind if row.target else "levels" if of.baseline == "asked" else "costs"
-        parts.get(part, parts["costs"]).append(number(row))
+        parts.get(part, parts["costs"]).append(make_figure(row))
     return parts
 
 
@@ -153,45 +159,52 @@ def _bars(sizes: pd.DataFrame) -> Iterable[tuple[str, str, Markup]]:
         yield name, f"{people:,}", Markup('<span class="privnb-bar" style="width:{:.1f}%"></span>').format(share)
 
 
-def _miner(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Miner:
+def _miner(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> MinerState:
     name = "" if mined is None or mined.empty else mined.dataset.iloc[0]
-    is_sample = bool(name) and name != reading.results.dataset.iloc[0]  # see `record_by_record`
-    sample = f"Of a random sample, which is mined: {name}." if is_sample else ""
-    return Miner(why, trouble, mined is not None, sample)
+    is_sample = bool(name) and name != reading.results.dataset.iloc[0]  # see `sample_large_table`
+    sample = f"The miner runs on a random sample: {name}." if is_sample else ""
+    return MinerState(why, trouble, mined is not None, sample)
 
 
 def _learned(mined: pd.DataFrame) -> dict[str, list[Any]]:
-    """What the miner learns from the release, between the original and the trivial release."""
-    good = measured(mined[mined.measure == "good_utility"]).drop_duplicates("sanitizer")
+    """Return the predictions of the miner from the release, the original and the trivial release."""
+    good = select_measured(mined[mined.measure == "good_utility"]).drop_duplicates("sanitizer")
     decline = mined[(mined.measure == "utility_decline") & ~mined.sanitizer.isin(REFERENCES)]
     titles = {name: f"the {title}" for name, title in REFERENCES.items()}
     ordered = sorted(good.itertuples(), key=lambda row: (row.sanitizer == "Suppress", row.sanitizer != "Identity"))
     return {
         "learned": [] if good.empty else [*good.iloc[0][["miner", "target"]]],
         "figures": [
-            *(number(row, f"Guessed right from {titles.get(row.sanitizer, 'this release')}") for row in ordered),
-            *map(number, decline.itertuples()),
+            *(
+                make_figure(row, f"Correct predictions from {titles.get(row.sanitizer, 'this release')}")
+                for row in ordered
+            ),
+            *map(make_figure, decline.itertuples()),
         ],
     }
 
 
 def _nearer(mined: pd.DataFrame) -> dict[str, list[Any]]:
-    """The anti-utility of the miner, next to its controls, and who is hit most."""
-    bad = measured(mined[(mined.measure == "anti_utility") & (mined.variant != "distinct")])
+    """Return the anti-utility of the miner, the controls, and the groups that are hit most."""
+    bad = select_measured(mined[(mined.measure == "anti_utility") & (mined.variant != "distinct")])
     groups = mined[(mined.measure == "nearer_share") & mined.value.gt(0)].sort_values("value", ascending=False)
     return {
-        # Of noise a gain is known by what a miner reaches.
-        "gains": [*map(number, mined[mined.measure == "accuracy_gain"].itertuples())],
+        # For noise, the gain is the score of a miner.
+        "gains": [*map(make_figure, mined[mined.measure == "accuracy_gain"].itertuples())],
         "figures": [
-            *(number(row, f"{row.miner} on {row.target}") for row in bad[of_one_miner(bad)].itertuples()),
-            *(number(row, f"Control: {CONTROLS[row.control]}") for row in bad.itertuples() if row.control in CONTROLS),
+            *(make_figure(row, f"{row.miner} on {row.target}") for row in bad[is_single_miner(bad)].itertuples()),
+            *(
+                make_figure(row, f"Control: {CONTROLS[row.control]}")
+                for row in bad.itertuples()
+                if row.control in CONTROLS
+            ),
         ],
         "groups": [
-            (row.group, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
+            (row.group, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _format_share(row.baseline))
             for row in groups.head(5).itertuples()
         ],
     }
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     return "withheld" if pd.isna(share) else f"{share:.1%}"

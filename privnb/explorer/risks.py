@@ -1,6 +1,4 @@
-"""The risks of one setting, as `decide` measures them: at once what classes let one count, the others beside the
-interface.
-"""
+"""The risks of one setting, as `decide` measures them: fast risks from classes, slow risks in another process."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -12,93 +10,95 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
-from privnb.evaluation.cases import Question, answer, answered
-from privnb.evaluation.risks.attribute import remembered
-from privnb.evaluation.samples import record_by_record
+from privnb.evaluation.evaluation_loop import Question, answer_case, answer_question
+from privnb.evaluation.risks.attribute import find_cached
+from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Store
-from privnb.explorer.numbers import case
-from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.explorer.readings import make_case
+from privnb.explorer.setting import Setting, apply_roles, check_setting, make_sanitizer
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 
-ORDER = ("linkability", "membership", "anti-utility", "identity", "certainty", "attribute")  # the quick ones first
-COUNTED = ("identity", "certainty")  # the attribute risk is what a release adds to what miners guess without it
+ORDER = ("linkability", "membership", "anti-utility", "identity", "certainty", "attribute")  # the fast ones first
+COUNTED = ("identity", "certainty")  # the attribute risk also needs the predictions of miners without the release
 
 
-_sampled = lru_cache(maxsize=2)(record_by_record)
+_sampled = lru_cache(maxsize=2)(sample_large_table)
 
 
-def at_once(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> dict[str, pd.DataFrame]:
-    """Return the risks that take a fraction of a second: identity and certainty, where the release has classes.
+def measure_fast_risks(dataset: Dataset, setting: Setting, min_count: int = LIMIT) -> dict[str, pd.DataFrame]:
+    """Return the risks that take a fraction of a second to measure: identity and certainty, if there are classes.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
-        One whose release can be made.
-    fewest : int
-        What would tell of fewer people is withheld.
+        A setting whose release can be made.
+    min_count : int
+        Numbers about fewer people are withheld.
 
     Returns
     -------
     dict of str to DataFrame
-        By risk its tidy results; empty where everything takes longer.
+        The tidy results by risk; empty if all risks take longer.
     """
-    withholding.check(fewest)
-    setting = checked(setting, dataset)
-    data = of_roles(dataset, setting)
+    withholding.check_min_count(min_count)
+    setting = check_setting(setting, dataset)
+    data = apply_roles(dataset, setting)
     if setting.kind.slow or _sampled(data) is not data:
         return {}
-    made = case(dataset, setting, fewest)
+    made = make_case(dataset, setting, min_count)
     if made.release.classes is None or made.release.provenance.rows is not Rows.RECORDS:
         return {}
     asked = _questions(data, setting)
-    return {risk: answered(asked[risk], made) for risk in COUNTED}
+    return {risk: answer_case(asked[risk], made) for risk in COUNTED}
 
 
-def beside(
+def measure_slow_risks(
     dataset: Dataset,
     setting: Setting,
-    asked: Iterable[str],
+    names: Iterable[str],
     store: str | os.PathLike[str] = "",
-    fewest: int = LIMIT,
+    min_count: int = LIMIT,
     before: Mapping[Any, Any] | None = None,
 ) -> tuple[dict[str, pd.DataFrame], dict[Any, Any]]:
-    """Measure risks of a setting, which takes seconds; of a large table those of a random sample: `record_by_record`.
+    """Measure risks of a setting, which takes seconds; use a sample of a large table, as `sample_large_table` draws it.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
-    asked : iterable of str
-        Of `ORDER`.
+    names : iterable of str
+        Risks of `ORDER`.
     store : str
         A folder for results, or empty.
-    fewest : int
-        What would tell of fewer people is withheld.
+    min_count : int
+        Numbers about fewer people are withheld.
     before : dict, optional
-        What is guessed without a release, as this gave it for another setting of the same roles: it takes seconds.
+        Predictions without a release, from an earlier call for the same roles. They take seconds.
 
     Returns
     -------
-    found : dict of str to DataFrame
-        By risk its tidy results. One that cannot be measured of such a release has a row that says why.
+    results : dict of str to DataFrame
+        The tidy results by risk. A risk that cannot be measured has a row with the reason.
     before : dict
-        What is guessed without a release, as far as it was asked for.
+        Predictions without a release, as far as the risks required them.
     """
-    withholding.check(fewest)
-    setting = checked(setting, dataset)
-    whole = of_roles(dataset, setting)
+    withholding.check_min_count(min_count)
+    setting = check_setting(setting, dataset)
+    whole = apply_roles(dataset, setting)
     data, questions = _sampled(whole), _questions(whole, setting)
-    guessed = remembered(data)
+    guessed = find_cached(data)
     guessed.update(before or {})
     if not store and data is whole:
-        return {risk: answered(questions[risk], case(dataset, setting, fewest)) for risk in asked}, guessed
+        return {risk: answer_case(questions[risk], make_case(dataset, setting, min_count)) for risk in names}, guessed
     call = Store(store).call if store else lambda function, *given: function(*given)
-    made = sanitizer(setting, dataset)
-    return {risk: call(answer, data, made, setting.seed, questions[risk], fewest) for risk in asked}, guessed
+    made = make_sanitizer(setting, dataset)
+    return {
+        risk: call(answer_question, data, made, setting.seed, questions[risk], min_count) for risk in names
+    }, guessed
 
 
 def _questions(data: Dataset, setting: Setting) -> dict[str, Question]:
-    return dict(zip(RISKS, risks.questions(data, sensitive=setting.sensitive), strict=True))
+    return dict(zip(RISKS, risks.build_questions(data, sensitive=setting.sensitive), strict=True))

@@ -1,4 +1,4 @@
-"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
+"""The release of a setting as files: notices and refusals before the release is saved, and the provenance."""
 
 import contextlib
 import hashlib
@@ -13,16 +13,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
-from privnb.explorer.setting import Setting, checked, exposed, of_roles, sanitizer
-from privnb.microdata.counts import coded
-from privnb.microdata.release import Release, by_content
+from privnb.explorer.setting import Setting, apply_roles, check_setting, exact_quasi_identifiers, make_sanitizer
+from privnb.microdata.counts import encode_values
+from privnb.microdata.release import Release, sort_by_content
 from privnb.microdata.schema import Numbers, Role
-from privnb.privacy_models import KAnonymity, achieved
-from privnb.publishing.codebook import Codebook, Facts, codebook
+from privnb.privacy_models import KAnonymity, grade_release
+from privnb.publishing.codebook import Codebook, CodebookFacts, make_codebook
 from privnb.publishing.gate import CertainValue, Verdict, gate
-from privnb.publishing.job import claim_levels
 from privnb.publishing.lineage import MADE, Run
-from privnb.runtime import unfinished, validation
+from privnb.publishing.release_job import grade_claims
+from privnb.runtime import temporary, validation
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
@@ -34,26 +34,30 @@ FORMATS = ("CSV", "Parquet")
 Format = Annotated[str, validation.one_of(FORMATS)]
 
 
-class Terms(NamedTuple):
-    """On what terms a release is saved: `said`, sentences; `refused`: why it is not, or empty; the gate's `verdict`."""
+class ExportTerms(NamedTuple):
+    """The terms of saving.
 
-    said: tuple[str, ...] = ()
+    `sentences` are notices; `refused` states why the release cannot be saved, or is empty; `verdict` is that of the
+    gate.
+    """
+
+    sentences: tuple[str, ...] = ()
     refused: str = ""
     verdict: Verdict | None = None
 
 
 @validated
-def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | None = None) -> Terms:
-    """Return on what terms a release is saved: what the gate says of it, and what else its reader should know.
+def export_terms(dataset: Dataset, setting: Setting, release: Release, allow: str | None = None) -> ExportTerms:
+    """Return the terms of saving a release: the verdict of the gate, and further notices for the reader of the release.
 
-    An adversary knows the quasi-identifiers of the dataset, too, which the setting takes for unknown.
+    The gate assumes that an adversary also knows the quasi-identifiers that the setting assumes to be unknown.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
     release : Release
-        That of the setting.
+        The release of the setting.
     allow : str, optional
         The owner's reason for a release that the gate refuses.
 
@@ -61,38 +65,44 @@ def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | Non
     -------
     Terms
     """
-    verdict = gate(release, known=exposed(setting, dataset), original=of_roles(dataset, setting), allow=allow)
+    verdict = gate(
+        release, known=exact_quasi_identifiers(setting, dataset), original=apply_roles(dataset, setting), allow=allow
+    )
     schema, untouched = release.schema, release.treated("exact")
-    # A label may happen to be the value; then it is the class that hides people, as behind any other label.
+    # A label may happen to be the exact value; then its class protects people, as with any other label.
     known = [name for name in schema.quasi_identifiers if name in untouched and not release.generalized]
     neutral = [name for name in schema.names(Role.NEUTRAL) if name in untouched]
     unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
     formulas = Formulas(tuple(name for name in schema.published if holds_formula([name, *_texts(release, name)])))
-    bucketized, exact = release.buckets is not None, f"It has quasi-identifiers as they are: {', '.join(known)}."
+    bucketized, exact = release.buckets is not None, f"The release has exact quasi-identifiers: {', '.join(known)}."
     certain = [each for each in verdict.notices if isinstance(each, CertainValue)]
-    said = [
+    notices = [
         *((True, str(notice)) for notice in certain),
         (
             release.provenance.simulation,
-            "What is random is drawn anew for it and measured again: its provenance has its own numbers.",
+            "Saving repeats all random draws and measures the result again, so the numbers in its provenance differ.",
         ),
-        (bucketized, f"{exact} An adversary who knows a person's finds their row, its other columns and its bucket."),
-        (known and not bucketized, f"{exact} Nothing hides whose row it is from an adversary who knows them."),
-        (neutral, f"It has neutral columns as they are: {', '.join(neutral)}. Nothing is promised of them."),
+        (
+            bucketized,
+            f"{exact} An adversary who knows the values of a person finds the row, its other columns and its bucket.",
+        ),
+        (known and not bucketized, f"{exact} An adversary who knows the values of a person finds the row."),
+        (neutral, f"The release has exact neutral columns: {', '.join(neutral)}. No guarantee covers them."),
         (
             unique,
-            f"Nearly everybody has a value of their own in {', '.join(unique)}: an adversary who knows it finds them.",
+            f"More than half of the values in {', '.join(unique)} are distinct, so an adversary who knows such a value "
+            "can find its person.",
         ),
         *((True, str(notice)) for notice in verdict.notices if notice not in certain),
-        (verdict.override, f"{verdict.refusal} Its owner overrides this refusal: {verdict.override}"),
+        (verdict.override, f"{verdict.refusal} The owner overrides this refusal: {verdict.override}"),
         *((True, sentence) for sentence in formulas.sentences),
     ]
     refused = "" if verdict.may_leave else verdict.refusal
-    return Terms(tuple(text for holds, text in said if holds), refused, verdict)
+    return ExportTerms(tuple(text for holds, text in notices if holds), refused, verdict)
 
 
 def _values(release: Release, name: str) -> Sequence[Any] | Array:
-    """Return the distinct values of an attribute as released, in the rows or by bucket."""
+    """Return the distinct values of an attribute, as released in the rows or by bucket."""
     if name in release.cells:
         return release.coded(name)[1]
     buckets = release.buckets
@@ -100,105 +110,105 @@ def _values(release: Release, name: str) -> Sequence[Any] | Array:
 
 
 def _texts(release: Release, name: str) -> Sequence[Any] | Array:
-    """Return the distinct values as released that may be text; numbers with noise differ from person to person."""
+    """Return the distinct released values that may be text; numbers with noise differ from person to person."""
     is_number = name in release.cells and release.cells[name].dtype.kind in "biuf"
     return [] if is_number else _values(release, name)
 
 
 @validated
-def save(
+def save_release(
     dataset: Dataset, setting: Setting, folder: validation.Path, format: Format = "CSV", allow: str | None = None
 ) -> tuple[Path, ...]:
-    """Publish: write the release of a setting with its provenance and its codebook into a new folder of `folder`.
+    """Write the release of a setting with its provenance and its codebook into a new folder in `folder`.
 
-    Folder and files are the owner's alone (modes 700 and 600), until they are handed on. They are made whole or not at
-    all. Nothing is overwritten: a second release of a setting is numbered.
+    Only the owner can read the folder and its files (modes 700 and 600). The files are written completely or not at
+    all. Nothing is overwritten: a second release of a setting gets a number.
 
-    What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), who shares a
-    bucket, its number. So it differs from the release on the board, and from one saving to the next: publish one of
-    them only, for each spends its epsilon. Rows are sorted by what they hold, so their order tells nothing else. The
-    provenance (JSON) says how the release was made, in which roles, how it has each column, what is claimed or
-    promised, what is not, what is `measured` in the saved tables themselves, what was `said` (see `terms`), and the
-    SHA-256 of each file; no seed.
+    All random draws are made again, from sources that nobody can repeat: the noise, from OpenDP (`rng=None`), the
+    members of each bucket, and the numbers of the buckets. A saved release therefore differs from the release on the
+    board and from every other saved release. Publish only one of these releases, because each spends its epsilon. Rows
+    are sorted by content, so that their order reveals nothing more. The provenance (JSON) holds the sanitizer, the
+    roles, the treatment of each column, claims and guarantees, the numbers `measured` in the saved tables, the
+    sentences of `export_terms`, and the SHA-256 of each file; it does not hold the seed.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
     folder : str or Path
-        Made where it is missing.
+        The folder for the new folder; it is created if it does not exist.
     format : str
         "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
     allow : str, optional
-        The owner's reason for a release that the gate refuses; its provenance repeats it.
+        The owner's reason for a release that the gate refuses; the provenance repeats it.
 
     Returns
     -------
     tuple of Path
-        `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`.
+        `(release, provenance)`; for a bucketized release `(release, provenance, buckets)`.
 
     Raises
     ------
     gate.Refused
-        For a release that may not leave, see `privnb.publishing.gate`.
+        For a release that the gate refuses, see `privnb.publishing.gate`.
     ValueError
-        For another format, and for a folder that is a file.
+        For another format, or for a folder that is a file.
     ResourceError
-        Where nothing can be written, such as on a full disk.
+        If nothing can be written, for example because the disk is full.
     """
-    setting = checked(setting, dataset)
+    setting = check_setting(setting, dataset)
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
-        raise UsageError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
-    run = Run(f"saved in the explorer: {sanitizer(setting, dataset)!r}", dataset.name)
-    release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
-    found = terms(dataset, setting, release, allow)
+        raise UsageError(f"`folder` must be a folder; got '{folder}', but '{file}' is a file. Choose another folder.")
+    run = Run(f"saved in the explorer: {make_sanitizer(setting, dataset)!r}", dataset.name)
+    release = make_sanitizer(setting, dataset).sanitize(apply_roles(dataset, setting), rng=None)
+    found = export_terms(dataset, setting, release, allow)
     assert found.verdict is not None
     found.verdict.check()
     published, _ = release.publish()
-    saved = replace(release, table=by_content(published.table), buckets=published.buckets)
-    bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
+    saved = replace(release, table=sort_by_content(published.table), buckets=published.buckets)
+    bounds = [f"{letter}{bound}" for letter, bound in setting.bounds.items()]
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
-    with writing.reported(Path(folder) / name), contextlib.ExitStack() as stack:
+    with writing.convert_write_errors(Path(folder) / name, "Nothing is left there."), contextlib.ExitStack() as stack:
         Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-        work = stack.enter_context(unfinished.folder(Path(folder), name))
+        work = stack.enter_context(temporary.temporary_folder(Path(folder), name))
         made = work / name
-        made.mkdir(mode=0o700)  # until the owner hands it on, it is the owner's alone
+        made.mkdir(mode=0o700)  # only the owner can read it
         files, values = _write(made, name, format, saved)
         provenance = made / f"{files[0].name}{FACTS}"
-        said = {"said": found.said, "gate": found.verdict.data()}
-        text = _provenance(saved, files, run) | {"measured": _measured(saved)} | said
-        beside = {FACTS: json.dumps(text, indent=1, allow_nan=False) + "\n"}
-        beside |= _codebook(saved, text["columns"], values, files).texts
-        for ending, content in beside.items():
+        verdict = {"said": found.sentences, "gate": found.verdict.data()}
+        text = _provenance(saved, files, run) | {"measured": _measure(saved)} | verdict
+        texts = {FACTS: json.dumps(text, indent=1, allow_nan=False) + "\n"}
+        texts |= _codebook(saved, text["columns"], values, files).texts
+        for ending, content in texts.items():
             (made / f"{files[0].name}{ending}").write_text(content, encoding="utf-8")
         for path in made.iterdir():
             path.chmod(0o600)
-        place = _moved(made, Path(folder) / name)
+        place = _move(made, Path(folder) / name)
     return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
 
 
 def _codebook(release: Release, treatments: dict[str, str], values: dict[str, Any], files: Sequence[Path]) -> Codebook:
-    """Return the codebook of the saved `files`, of which the first one holds the `values`."""
+    """Return the codebook of the saved `files`. The first file holds the `values`."""
     domains = (each.domain for each in release.schema.attributes)
     mark = next((each.missing for each in domains if each is not None and each.missing is not None), "")
     own, *buckets = (path.name for path in files)
-    facts = Facts(release, treatments, values, mark=mark, is_text=own.endswith(".csv"))
-    return codebook(own, [own], facts, release.buckets, *buckets)
+    facts = CodebookFacts(release, treatments, values, mark=mark, is_text=own.endswith(".csv"))
+    return make_codebook(own, [own], facts, release.buckets, *buckets)
 
 
 def _write(made: Path, name: str, format: str, release: Release) -> tuple[list[Path], dict[str, Any]]:
-    """Write the table of a release, and that of its buckets; return their paths, and which values the first has."""
+    """Write the table of a release and that of its buckets; return the paths and the values of the first table."""
     tables = {name: release.table}
-    for each in release.schema.attributes if format == "CSV" else ():  # Parquet has a word for a missing number
+    for each in release.schema.attributes if format == "CSV" else ():  # Parquet has missing numbers
         cells, domain = release.table.get(each.name), each.domain
         if cells is not None and isinstance(domain, Numbers) and cells.isna().any():
             tables[name] = tables[name].assign(**{each.name: domain.written(cells)})
-    if release.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
+    if release.buckets is not None:  # numbers and texts of several attributes; a column of Parquet has one type
         tables[f"{name}.buckets"] = release.buckets.astype({"value": str})
     paths, values = [], list[dict[str, Any]]()
     for stem, table in tables.items():
         paths.append(made / f"{stem}.{format.lower()}")
-        columns = {each: coded(table[each]) for each in table}
+        columns = {each: encode_values(table[each]) for each in table}
         values.append(writing.write(paths[-1], columns, np.ones(len(table), dtype=int)).values)
     return paths, values[0]
 
@@ -209,30 +219,31 @@ def _provenance(release: Release, files: Sequence[Path], run: Run) -> dict[str, 
         "quasi-identifiers": release.schema.quasi_identifiers,
         "sensitive": release.schema.sensitive,
         **release.provenance.public(),
-        "columns": {name: _treatment(release, name) for name in release.schema.published},
+        "columns": {name: _describe_treatment(release, name) for name in release.schema.published},
         MADE: run.facts(files[0]),
     }
 
 
-def _treatment(release: Release, name: str) -> str:
+def _describe_treatment(release: Release, name: str) -> str:
     exact = name in release.labelled and release.columns[name].kind != "exact" and release.hierarchies[name].exact
-    return f"{release.columns[name]}" + (", to ends that may be one person's own value" if exact else "")
+    return f"{release.columns[name]}" + (", to bounds that may be the exact value of one person" if exact else "")
 
 
-def _measured(release: Release) -> dict[str, Any]:
-    """Return what the saved tables keep: k, that of exact quasi-identifiers next to buckets, none of noise; the level
-    of each claimed model.
+def _measure(release: Release) -> dict[str, Any]:
+    """Return the number of records and people of the saved tables, k, and the level of each claimed model.
+
+    For buckets, k is that of the exact quasi-identifiers; for noise, k is None.
     """
     classes = release.classes is not None
     return {
         "records": len(release),
         **({} if release.people is None else {"people": release.headcount}),
-        "k": int(achieved(KAnonymity(2), release)) if classes else None,
-        "claims": claim_levels(release),
+        "k": int(grade_release(KAnonymity(2), release)) if classes else None,
+        "claims": grade_claims(release),
     }
 
 
-def _moved(made: Path, place: Path) -> Path:
-    """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
+def _move(made: Path, place: Path) -> Path:
+    """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that does not exist."""
     places = chain([place], (place.with_name(f"{place.name}-{number}") for number in count(2)))
     return made.rename(next(each for each in places if not each.exists()))  # which fails if another has just filled it

@@ -1,7 +1,4 @@
-"""What an analyst asks for at the board: one release, who would use it and who would attack it.
-
-One module, for what may be asked, what is refused and what it is called follow from the same facts.
-"""
+"""The setting of the board: one release, the user of the release, and the adversary."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -9,22 +6,22 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import first_number, sensitive_name
-from privnb.measures import facts
+from privnb.evaluation.attributes import choose_sensitive, choose_target
+from privnb.measures import measure_facts
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import NotForThisTable, Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list, names_in, unquoted
+from privnb.runtime.names import join_names, parse_names, unquote
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
-from privnb.sanitizers.base import MODELS, USUAL
+from privnb.sanitizers.base import DEFAULT_BOUNDS, MODEL_BY_LETTER
 
-LETTERS = tuple(USUAL)
-FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
-# The steps of the sliders, each from loose to strict; 0: not asked for.
+LETTERS = tuple(DEFAULT_BOUNDS)
+FALLING = ("t", "delta", "epsilon")  # bounds for which smaller is stricter
+# The steps of the sliders, each from loose to strict; 0: off.
 STEPS = {
     "k": (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000),
     "l": (0, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 10),
@@ -32,35 +29,37 @@ STEPS = {
     "delta": (0, 4, 3, 2.5, 2, 1.5, 1.2, 1, 0.8, 0.5),
     "epsilon": (10, 5, 3, 2, 1, 0.5, 0.3, 0.1, 0.03, 0.01),
 }
-SCENARIOS = facts("anti_utility").readings
+SCENARIOS = measure_facts("anti_utility").readings
 
 
-CHECKED = "_checked"  # of a setting: for which dataset it is known to mean something
+CHECKED = "_checked"  # the attribute of a setting that holds the dataset it was checked for
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One release and its two readers; the notebook's parameters are these fields in capitals.
+    """One release, the user of the release, and the adversary.
+
+    The parameters of the notebook are the fields of this class, in capitals.
 
     Parameters
     ----------
     sanitizer : str
         One of `catalogue.kinds()`.
     k, l, t, delta : int, float
-        The bounds of its privacy models, all of which every class keeps (`MODELS`; t by equal distances); k is 2 or
-        more, 0 of the others: not asked for.
+        The bounds of its privacy models (`MODEL_BY_LETTER`; t with equal distances), which every class keeps. k is 2 or
+        more; 0 turns off any other bound.
     epsilon : float
-        What noise spends on each attribute, or on each record where it draws them together; above 0.
+        The budget of the noise per attribute, or per record if the sanitizer draws whole records; above 0.
     quasi_identifiers : str
-        Names separated by commas, empty: the dataset's.
+        Names separated by commas; if empty, the quasi-identifiers of the dataset.
     sensitive : str
-        One name, empty: the dataset's first.
+        One name; if empty, the first sensitive attribute of the dataset.
     miner : str
-        Who learns from the release, for its user and for its adversary.
+        The miner of the user and of the adversary.
     scenario : str
-        What the owner fears, see `nearer_predictions`.
+        The attack that the owner fears, see `nearer_predictions`.
     seed : int
-        Of the noise, the random draws and the folds.
+        The seed of the noise, the random draws and the folds.
     """
 
     HINT: ClassVar[str] = "Give one such as Setting(k=10)."
@@ -79,27 +78,27 @@ class Setting:
 
     @property
     def roles(self) -> tuple[str, str]:
-        """Who may know what, and what they should not learn: releases with other roles are no alternatives."""
+        """The quasi-identifiers and the sensitive attribute. Releases with other roles are not alternatives."""
         return self.quasi_identifiers, self.sensitive
 
     @cached_property  # a key press asks for it a dozen times
     def kind(self) -> type[Sanitizer]:
-        """The class of its sanitizer, with its facts."""
+        """The class of the sanitizer."""
         return catalogue.kinds()[self.sanitizer]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # With its class, which another process imports so, wherever it is from.
+        # The class is part of the pickle, so that another process imports its module.
         return _unpickled, (catalogue.kinds().get(self.sanitizer), *astuple(self))
 
     @property
-    def asked(self) -> dict[str, float]:
-        """The bounds that this sanitizer is asked to keep: `{letter: number}`."""
+    def bounds(self) -> dict[str, float]:
+        """The bounds that apply to the sanitizer, as `{letter: number}`."""
         return {letter: getattr(self, letter) for letter in self.kind.letters if getattr(self, letter)}
 
     def first_bounds(self, sanitizer: str) -> dict[str, float]:
-        """The bounds that another sanitizer cannot do without and that nobody has asked for yet: `{letter: number}`."""
-        kind = catalogue.kinds().get(sanitizer, Sanitizer)  # of an unknown one others tell what there is
-        return {letter: USUAL[letter] for letter in kind.requires if not getattr(self, letter)}
+        """Return the bounds that another sanitizer requires and this setting lacks, as `{letter: number}`."""
+        kind = catalogue.kinds().get(sanitizer, Sanitizer)  # `check_setting` refuses an unknown name
+        return {letter: DEFAULT_BOUNDS[letter] for letter in kind.requires if not getattr(self, letter)}
 
 
 def _unpickled(kind: object, *values: Any) -> Setting:
@@ -107,21 +106,21 @@ def _unpickled(kind: object, *values: Any) -> Setting:
 
 
 @validated
-def label(setting: Setting) -> str:
-    """Return what a person calls a setting.
+def setting_label(setting: Setting) -> str:
+    """Return the name of a setting for people.
 
-    >>> label(Setting(k=20, t=0.3)), label(Setting("Suppress"))
+    >>> setting_label(Setting(k=20, t=0.3)), setting_label(Setting("Suppress"))
     ('Mondrian, k = 20, t = 0.3', 'Suppression')
     """
-    return catalogue.label(setting.sanitizer, setting.asked)
+    return catalogue.sanitizer_label(setting.sanitizer, setting.bounds)
 
 
 @validated
-def choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
-    """What each control that is no slider offers for this table: `{control: tuple of names}`.
+def list_choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
+    """Return the options of each menu for a table: `{control: tuple of names}`.
 
-    Sanitizers that some choice of quasi-identifiers allows; attributes that can be quasi-identifiers, or sensitive, the
-    dataset's own first; miners of categories; scenarios.
+    The options are the sanitizers that fit some choice of quasi-identifiers, the attributes that can be
+    quasi-identifiers or sensitive (with those of the dataset first), the miners of categories, and the scenarios.
     """
     return dict(_choices(dataset, tuple(catalogue.kinds().items())))
 
@@ -140,161 +139,115 @@ def _choices(dataset: Dataset, kinds: tuple[tuple[str, type[Sanitizer]], ...]) -
 
 
 @validated
-def changed(setting: Setting, **fields: Any) -> Setting:
-    """Return a setting with other values in some fields."""
+def change_setting(setting: Setting, **fields: Any) -> Setting:
+    """Return a copy of a setting with other values in some fields."""
     return replace(setting, **fields)
 
 
-def idle(setting: Setting, dataset: Dataset) -> dict[str, str]:
-    """The controls that this setting does not read.
-
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    dict of str to str
-        By control the reason, a sentence.
-    """
-    setting = checked(setting, dataset)
+def inactive_controls(setting: Setting, dataset: Dataset) -> dict[str, str]:
+    """Return the controls that have no effect for a setting, each with the reason as a sentence."""
+    setting = check_setting(setting, dataset)
     kind, letters = setting.sanitizer, setting.kind.letters
-    reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
-    reasons = {letter: f"{kind} has no {letter}: {reads}." for letter in LETTERS if letter not in letters}
-    control = {"adversary": "scenario", "user": "miner"}  # a user is never alone without a miner
-    return reasons | {control[whom]: why for whom, why in unmined(setting, dataset).items()}
+    reads = f"it has {', '.join(letters)}" if letters else "it has no parameters"
+    reasons = {letter: f"{kind} does not use {letter}; {reads}." for letter in LETTERS if letter not in letters}
+    control = {"adversary": "scenario", "user": "miner"}  # without a miner for the user there is none for either
+    return reasons | {control[whom]: why for whom, why in why_not_mined(setting, dataset).items()}
 
 
-def unmined(setting: Setting, dataset: Dataset) -> dict[str, str]:
-    """For whom this release is not mined.
-
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    dict of str to str
-        By "user" or "adversary" why not.
-    """
-    setting, treatment = checked(setting, dataset), setting.kind.treatment
+def why_not_mined(setting: Setting, dataset: Dataset) -> dict[str, str]:
+    """Return why a release is not mined for its "user" or for the "adversary", as `{reader: reason}`."""
+    setting, treatment = check_setting(setting, dataset), setting.kind.treatment
     if treatment == "bucketized":
         return dict.fromkeys(
-            ("user", "adversary"), "Miners do not read buckets, which hide whose a sensitive value is."
+            ("user", "adversary"), "Miners cannot use buckets, which hide the person behind a sensitive value."
         )
-    target = attacked(setting, dataset)
+    target = attacked_attribute(setting, dataset)
     if treatment == "exact":
-        return {"adversary": "Every value is published exactly: no prediction can be nearer."}
+        return {"adversary": "Every value is published exactly, so no prediction can be nearer to the truth."}
     if treatment in TRUE or not dataset.schema[target].numeric:
         return {}
     if getattr(reference_set(setting.miner)[0], "regressor", None):
         return {}
     return {
-        "adversary": f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose "
-        "another miner, such as decision tree."
+        "adversary": f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot predict. "
+        "Choose another miner, such as decision tree."
     }
 
 
-def attacked(setting: Setting, dataset: Dataset) -> str:
-    """The quasi-identifier that the adversary wants to know more exactly: the first number, or else the first; where
-    categories are randomised, the first of these.
+def attacked_attribute(setting: Setting, dataset: Dataset) -> str:
+    """Return the quasi-identifier that the adversary predicts.
 
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    str
+    The result is the first column of numbers or, without numbers, the first column. If the sanitizer randomizes
+    categories, the result is the first column of categories.
     """
-    chosen = of_roles(dataset, setting)
+    chosen = apply_roles(dataset, setting)
     if setting.kind.changes == "categories":
         names = chosen.schema.quasi_identifiers
         return next((name for name in names if not chosen.schema[name].numeric), names[0])
-    return first_number(chosen)
+    return choose_target(chosen)
 
 
 def check_bounds(setting: Setting) -> None:
-    """Raise ValueError for a bound, an epsilon or a seed that means nothing, whatever the dataset."""
+    """Raise ValueError for a bound, an epsilon or a seed that is invalid for every dataset."""
     expect.kind("setting", setting, Setting)
-    for letter, model in MODELS.items():
+    for letter, model in MODEL_BY_LETTER.items():
         bound = getattr(setting, letter)
         if letter == "k" or not (expect.is_number(bound) and bound == 0):
-            model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
+            model(bound, *["any"] * (letter != "k"))  # the model refuses an invalid bound
     expect.positive("epsilon", setting.epsilon)
     expect.whole("SEED", setting.seed, 0)
 
 
 @validated
-def checked(setting: Setting, dataset: Dataset) -> Setting:
-    """The setting with the names of its attributes filled in, whole numbers as such.
-
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    Setting
+def check_setting(setting: Setting, dataset: Dataset) -> Setting:
+    """Return a setting with the names of its attributes filled in and whole numbers as integers.
 
     Raises
     ------
     ValueError
-        For what is not among `choices`, a bound that no model has, and an attribute in two roles.
+        For a name that is not in `list_choices`, an invalid bound, or an attribute with two roles.
     """
     if getattr(setting, CHECKED, None) is dataset:
         return setting
-    offered, schema = choices(dataset), dataset.schema
+    offered, schema = list_choices(dataset), dataset.schema
     for field in ("sanitizer", "miner", "scenario", "quasi_identifiers", "sensitive"):
         expect.kind(field, getattr(setting, field), str)
     for control in ("sanitizer", "miner", "scenario"):
-        _among(control, [getattr(setting, control)], offered[control])
+        _check_offered(control, [getattr(setting, control)], offered[control])
     check_bounds(setting)
-    named = names_in(setting.quasi_identifiers)
-    _among("quasi_identifiers", named, offered["quasi_identifiers"])
+    named = parse_names(setting.quasi_identifiers)
+    _check_offered("quasi_identifiers", named, offered["quasi_identifiers"])
     left = [name for name in schema.sensitive if name not in named]
-    sensitive = sensitive_name(dataset, unquoted(setting.sensitive) or next(iter(left), None))
+    sensitive = choose_sensitive(dataset, unquote(setting.sensitive) or next(iter(left), None))
     known = [name for name in schema.published if name in (named or schema.quasi_identifiers) and name != sensitive]
     if sensitive in named:
         raise UsageError(
-            f"'{sensitive}' cannot be both known and sensitive: choose another SENSITIVE, or take it from "
+            f"'{sensitive}' cannot be both known and sensitive. Choose another SENSITIVE, or remove the attribute from "
             "QUASI_IDENTIFIERS."
         )
     if not known:
         raise NotForThisTable(
-            f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Give one or more columns that role."
+            f"'{dataset.name}' has no quasi-identifier other than '{sensitive}'. Give at least one more column the "
+            "role quasi-identifier."
         )
-    numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
-    found = changed(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
-    object.__setattr__(found, CHECKED, dataset)  # no field: a copy with another field is checked anew
+    numbers = {letter: _simplify(getattr(setting, letter)) for letter in LETTERS}
+    found = change_setting(setting, **numbers, quasi_identifiers=join_names(known), sensitive=sensitive)
+    object.__setattr__(found, CHECKED, dataset)  # not a field, so that a changed copy is checked again
     return found
 
 
-def of_roles(dataset: Dataset, setting: Setting) -> Dataset:
-    """The dataset with the setting's quasi-identifiers and sensitive attribute.
+def apply_roles(dataset: Dataset, setting: Setting) -> Dataset:
+    """Return the dataset with the quasi-identifiers and the sensitive attribute of a setting.
 
-    Its own other sensitive attributes stay so; all others become neutral. An attribute that is no quasi-identifier in
-    the dataset is generalized as its public domain allows, see `hierarchy.flat`.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    setting : Setting
-
-    Returns
-    -------
-    Dataset
+    Other sensitive attributes of the dataset stay sensitive; all other attributes become neutral. A quasi-identifier
+    without a hierarchy is generalized as its public domain allows; see `hierarchy.flat`.
     """
-    return _of_roles(dataset, *checked(setting, dataset).roles)
+    return _apply_roles(dataset, *check_setting(setting, dataset).roles)
 
 
 @lru_cache(maxsize=16)
-def _of_roles(dataset: Dataset, quasi_identifiers: str, sensitive: str) -> Dataset:
-    schema, known = dataset.schema, names_in(quasi_identifiers)
+def _apply_roles(dataset: Dataset, quasi_identifiers: str, sensitive: str) -> Dataset:
+    schema, known = dataset.schema, parse_names(quasi_identifiers)
     own = {attribute.name: attribute.role for attribute in schema.attributes}
     roles = own | dict.fromkeys(set(schema.published) - set(schema.sensitive), Role.NEUTRAL)
     roles |= dict.fromkeys(known, Role.QUASI_IDENTIFIER) | {sensitive: Role.SENSITIVE}
@@ -305,55 +258,33 @@ def _of_roles(dataset: Dataset, quasi_identifiers: str, sensitive: str) -> Datas
     return Dataset(name, dataset.cells, schema.with_roles(roles), hierarchies).in_bands(sensitive)
 
 
-def exposed(setting: Setting, dataset: Dataset) -> list[str]:
-    """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
-    buckets not the sensitive one: they hide whose its values are.
+def exact_quasi_identifiers(setting: Setting, dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers of the dataset that the setting assumes to be unknown and publishes exactly.
 
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    list of str
+    The result does not include the sensitive attribute of a bucketized release, because buckets hide the person behind
+    a value.
     """
-    setting = checked(setting, dataset)
-    known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.kind.treatment == "bucketized")
+    setting = check_setting(setting, dataset)
+    known = parse_names(setting.quasi_identifiers) + [setting.sensitive] * (setting.kind.treatment == "bucketized")
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
 
 
-def sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
-    """The sanitizer that is asked for.
-
-    Parameters
-    ----------
-    setting : Setting
-    dataset : Dataset
-
-    Returns
-    -------
-    Sanitizer
-
-    Raises
-    ------
-    ValueError
-        For an Anatomy without a whole l of 2 or more.
-    """
-    setting = checked(setting, dataset)
+def make_sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
+    """Return the sanitizer of a setting. Raises ValueError for an `Anatomy` unless l is a whole number from 2 on."""
+    setting = check_setting(setting, dataset)
     required = {letter: getattr(setting, letter) for letter in setting.kind.requires}
-    return setting.kind.at(required | setting.asked, setting.sensitive)
+    return setting.kind.from_bounds(required | setting.bounds, setting.sensitive)
 
 
-def _among(control: str, names: Iterable[str], offered: Sequence[str]) -> None:
+def _check_offered(control: str, names: Iterable[str], offered: Sequence[str]) -> None:
     unknown = [name for name in names if name not in offered]
     if unknown:
         raise UsageError(
-            f"{control.upper()} is {'some' if control == 'quasi_identifiers' else 'one'} of {name_list(offered)}; got "
-            f"{', '.join(map(repr, unknown))}."
+            f"{control.upper()} must be {'some' if control == 'quasi_identifiers' else 'one'} of "
+            f"{join_names(offered)}; got {', '.join(map(repr, unknown))}."
         )
 
 
-def _plain(number: float) -> float:
-    """A number, whole where it is: 2 and 2.0 are one setting, and draw the same noise."""
+def _simplify(number: float) -> float:
+    """Return a whole number as an integer, so that 2 and 2.0 are the same setting, with the same noise."""
     return int(number) if float(number).is_integer() else float(number)

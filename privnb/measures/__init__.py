@@ -1,5 +1,17 @@
-"""Measures by subject: plain functions that score what a release keeps and what it gives away."""
+"""Measures by subject: functions that score the information that a release keeps and that it discloses."""
 
-from privnb.measures.base import Measure, facts, measure, state, stated
+from typing import Any
 
-__all__ = ["Measure", "facts", "measure", "state", "stated"]
+from privnb.measures.base import Measure, list_measures, measure, measure_facts, register_measure
+from privnb.runtime.deprecation import warn_renamed
+
+__all__ = ["Measure", "list_measures", "measure", "measure_facts", "register_measure"]
+RENAMED = {"facts": "measure_facts", "state": "register_measure", "stated": "list_measures"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a function by its old name, with a warning."""
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_renamed(name, RENAMED[name])
+    return globals()[RENAMED[name]]

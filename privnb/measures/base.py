@@ -1,7 +1,4 @@
-"""What a number of results is, stated once where it is made.
-
-One module, since a measure's arguments and numbers are checked by the facts that are stated of it.
-"""
+"""The facts of each measure, stated once next to its function: title, sentence, unit, direction and bounds."""
 
 import inspect
 import math
@@ -20,62 +17,67 @@ from numpy.typing import ArrayLike
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.release import Release
-from privnb.microdata.rows import Counted
+from privnb.microdata.rows import CombinationTable
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import entry_points, expect, numerals
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError, UsageTypeError
-from privnb.runtime.family import opening, source
+from privnb.runtime.registry import find_cited_source, first_paragraph
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import an_instance, argument_checks
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
-# How a number of some units is written before them.
+# The format of a number by its unit.
 UNITS = dict.fromkeys(("people", "records", "pairs", "cells", "places"), "{:,}")
 UNITS |= dict.fromkeys(("bits", "nats", "points"), "{:g}")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Counts = Annotated[IntArray, lambda name, value: expect.array(name, value, 2)]  # (classes, values)
-# What `evaluate` gives to measures, which need not annotate it.
+# The arguments that `evaluate` gives to measures, which need not annotate them.
 EVALUATED = {"dataset": an_instance(Dataset), "release": an_instance(Release)}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The facts of a number of results: tables, charts, menus and findings read them here.
+    """The facts of one measure, which tables, charts, menus and findings show.
 
     Parameters
     ----------
     name : str
-        As column `measure` of results has it.
+        The name in column `measure` of results.
     kind : str
         "privacy", "utility", or "" for a number that only describes.
-    title, sentence, source : str
-        What a person calls it (by default the name), what it means for people, and who defined it.
+    title : str
+        The name that readers see; by default derived from `name`.
+    sentence : str
+        One or two sentences that state what is counted, about which people, and which direction is better.
+    source : str
+        The publication that defines the measure.
     unit : str
-        What it is counted in, as the title of an axis says it: "share of people", "nats".
+        The unit, as the title of an axis: "share of people", "nats".
     format : str
-        What a number is of, with its unit: a share, a count or another number, see `numerals`.
+        The format of a number with its unit, see `numerals`.
     better : str
-        "lower", "higher" (from the data owner's side), or "" where neither is better.
+        "lower", "higher" (from the data owner's point of view), or "" if neither is better.
     bounds : tuple of two numbers
-        The smallest and the largest value that it can take; infinite if open.
+        The smallest and the largest possible value; infinite if there is no bound.
     baseline : str
-        What its baseline is, where that is not what is reached without the release.
+        The baseline that the number is compared with; by default the number without the release.
     counts_people : bool
-        Whether it counts people, so that the threshold rule withholds small counts.
+        Whether the measure counts people, so that the threshold rule withholds small counts.
     varies : bool
-        Whether it varies with the folds or queries drawn, of whatever release: then one seed is never exact.
+        Whether the number varies with random folds or queries even for one release. The number of a single seed is then
+        never exact.
     readings : dict of str to str
-        What else a sentence says of a variant or scenario, by its name.
+        An addition to the sentence for each variant or scenario, by name.
     axis : bool
-        Whether charts of releases offer it as an axis: not where a release has several such numbers.
+        Whether charts of releases offer the measure as an axis: False if a release has several such numbers.
     live : bool
-        Whether the explorer and 10 ask each release for it: only what is counted in milliseconds. 10 shows those of
-        which lower is better.
+        Whether the explorer and notebook 10 compute the measure for each release, because this takes only milliseconds.
+        Notebook 10 shows the measures for which lower is better.
     by_combinations : bool
-        Whether it asks only how many records have each combination: then `Counted` ones and a release of them will do,
-        which every other measure refuses.
+        Whether the measure needs only the number of records with each combination of values. The measure then also
+        accepts a `CombinationTable` and a release made from them, which every other measure refuses.
     """
 
     name: str
@@ -101,50 +103,55 @@ class Measure:
         wrong = self.kind not in ("", *KINDS) or self.better not in ("", *DIRECTIONS)
         if wrong or not self.bounds[0] < self.bounds[1]:
             raise UsageError(
-                f"a measure has a kind of {KINDS}, a better of {DIRECTIONS} and bounds low < high; '{self.name}' got "
-                f"kind={self.kind!r}, better={self.better!r}, bounds={self.bounds!r}."
+                f"the measure '{self.name}' must have a `kind` of {KINDS}, a `better` of {DIRECTIONS} and `bounds` low "
+                f"< high; got kind={self.kind!r}, better={self.better!r}, bounds={self.bounds!r}."
             )
 
     @property
     def phrase(self) -> str:
-        """The title inside a sentence."""
+        """Return the title as part of a sentence."""
         return self.title[0].lower() + self.title[1:]
 
     @property
     def label(self) -> str:
-        """The phrase with its unit, for an axis or a heading."""
+        """Return the phrase with its unit, for an axis or a heading."""
         return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
 
     def written(self, number: float) -> str:
-        """A number with its unit.
+        """Write a number with its unit.
 
         >>> Measure("share", format="{:%} of people").written(0.525), Measure("delta").written(math.inf)
         ('52% of people', 'unbounded')
         """
-        return numerals.written(self.format, number)
+        return numerals.write_number(self.format, number)
 
     def bare(self, number: float) -> str:
-        """A number without its unit."""
-        return numerals.bare(self.format, number)
+        """Write a number without its unit."""
+        return numerals.write_without_unit(self.format, number)
 
 
-_stated: dict[str, Measure] = {}  # by name
+_registered: dict[str, Measure] = {}  # by name
 
 
-def state(name: str, **facts: Any) -> Measure:
-    """State the facts of a number that results have under this name: a `Measure`.
+def register_measure(name: str, **facts: Any) -> Measure:
+    """Register the facts of a measure that has no function of its own, and return its `Measure`.
 
-    What is not given follows from the rest, see `_implied`; no chart of releases offers the number as an axis.
+    Facts that are not given follow from the other facts; see `_implied`. Charts of releases do not offer the measure as
+    an axis unless `axis=True` is given.
 
-    Raises ValueError where other facts of that name are stated: numbers of one name are one measure.
+    Raises
+    ------
+    ValueError
+        If other facts are registered under this name.
     """
     return _keep(Measure(name, **_implied({"axis": False} | facts)))
 
 
 def _implied(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts with those that follow from the others where they are not given: a privacy or utility measure is
-    better where it is lower; a "share of" some things is written in per cent of them, and other units as `UNITS` says;
-    what is written in per cent lies between 0 and 1.
+    """Return facts, completed by the facts that follow from them.
+
+    For a privacy or utility measure, lower is better. A "share of" something is written as a percentage, and other
+    units are written by `UNITS`. A percentage is between 0 and 1.
     """
     unit = facts.get("unit", "")
     number = "{:%} of" if (part := unit.removeprefix("share of ")) != unit else UNITS.get(unit)
@@ -155,9 +162,9 @@ def _implied(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keep(new: Measure) -> Measure:
-    if _stated.setdefault(new.name, new) != new:
+    if _registered.setdefault(new.name, new) != new:
         raise UsageError(
-            f"the facts of '{new.name}' are stated already: {_stated[new.name]}. Give the measure another name."
+            f"other facts are already stated for '{new.name}': {_registered[new.name]}. Give the measure another name."
         )
     return new
 
@@ -165,31 +172,51 @@ def _keep(new: Measure) -> Measure:
 def measure(
     *, kind: str, better: str, bounds: tuple[float, float], name: str = "", **facts: Any
 ) -> Callable[[Function], Function]:
-    """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
+    """Mark a function as a measure: register facts under its name, and store them in its attribute `facts`.
 
-    Any callable will do, of a module, a notebook's cell or another package. `name`: what results call it, by default
-    the name of the function, of a `functools.partial` that of its function, and of an object that of its class. Other
-    parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
-    stands there after "Source:", unless they are given. Arguments are checked by their annotations, see `validation`,
-    and described by what `ARGUMENTS` says of them. What it gives must keep its bounds, see `_check_found`.
+    Any callable from a module, a notebook cell or another package can be a measure. Arguments are checked by their
+    annotations, see `validation`, and described by `ARGUMENTS`. The result must stay within the bounds.
+
+    Parameters
+    ----------
+    kind, better, bounds
+        See `Measure`.
+    name : str
+        The name in results; by default, the name of the function, of the function in a `functools.partial`, or of the
+        class of an object.
+    **facts
+        Other parameters of `Measure`. By default, `sentence` is the first paragraph of the function's docstring, and
+        `source` is the text after "Source:" in it.
+
+    Examples
+    --------
+    >>> @measure(kind="privacy", better="lower", bounds=(0, 1), name="example_share")
+    ... def example_share(release):
+    ...     '''Half of all people are counted here. Lower protects more.'''
+    ...     return 0.5
+    >>> example_share.facts.sentence
+    'Half of all people are counted here. Lower protects more.'
     """
 
     def mark(function: Function) -> Function:
         origin = _origin(function)
         called, home, takes = name or _called(origin), origin.__module__, [*inspect.signature(function).parameters]
         if not called.isidentifier():
-            raise UsageError(f"`name` must be given for a function without a name of its own; got {called!r}.")
-        facts.setdefault("sentence", opening(origin))
-        facts.setdefault("source", source(origin).rstrip("."))
+            raise UsageError(
+                f"`name` must be given for a function whose name is not an identifier; got {called!r}. Try "
+                "@measure(name=...)."
+            )
+        facts.setdefault("sentence", first_paragraph(origin))
+        facts.setdefault("source", find_cited_source(origin).rstrip("."))
         if getattr(_marked.get(called), "__module__", "") == home:  # a cell that runs again may state other facts
-            _stated.pop(called, None)
+            _registered.pop(called, None)
 
         own = _keep(Measure(called, **_implied({"kind": kind, "better": better, "bounds": bounds} | facts)))
 
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
-            arguments = dict(zip(takes, given, strict=False)) | named  # wrong ones the function refuses
-            counted = isinstance(arguments.get("dataset"), Counted)
+            arguments = dict(zip(takes, given, strict=False)) | named  # the function refuses wrong arguments
+            counted = isinstance(arguments.get("dataset"), CombinationTable)
             if counted or getattr(arguments.get("release"), "times", None) is not None:
                 _check_counts(own)
             checks = EVALUATED | (argument_checks(function) if isinstance(function, FunctionType) else {})
@@ -209,16 +236,16 @@ def measure(
 
 
 def _origin(function: Any) -> Any:
-    """The function, or the class of an object, that a callable is made of."""
+    """Return the function of a callable, or the class of a callable object."""
     if not callable(function):
-        raise UsageTypeError(f"@measure must mark a function; got {expect.found(function)}.")
+        raise UsageTypeError(f"@measure must mark a function; got {expect.describe_value(function)}.")
     while isinstance(function, partial):
         function = function.func
     return function if hasattr(function, "__name__") else type(function)
 
 
 def _called(origin: Any) -> str:
-    """The name of a measure that is made of a function or of a class: `lonely_share` of `LonelyShare`."""
+    """Return the name of a measure by its function or class: `lonely_share` for `LonelyShare`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", origin.__name__).lower() if isinstance(origin, type) else origin.__name__
 
 
@@ -226,18 +253,19 @@ def _check_counts(facts: Measure) -> None:
     """Raise Unreadable for a measure that reads records."""
     if not facts.by_combinations:
         raise Unreadable(
-            f"{facts.phrase} is measured of records, and here are combinations and how many records have each. Load "
-            "the table, or a sample of it, and sanitize that."
+            f"{facts.phrase} is measured on records, and this data holds only counts of combinations. Load and "
+            "sanitize the table or a sample."
         )
 
 
 def _check_found(of: Measure, found: Any) -> Any:
-    """What a measure gives: a number within its bounds, or (number, low, high) with it between; arrays alike.
+    """Return the result of a measure if it is a number within the bounds, an ordered (number, low, high), or arrays.
 
-    Raises ValueError for anything else. The ends may be NaN, where there is no interval, and the number between two
-    ends, where it is withheld. NaN by itself is a failed calculation, and would pass for protection.
+    Raises ValueError for anything else. `low` and `high` may be NaN if there is no interval. The number may be NaN
+    between them if it is withheld. A NaN alone comes from a failed calculation, which readers would mistake for
+    protection.
     """
-    if isinstance(found, Real) and of.bounds[0] <= float(found) <= of.bounds[1]:  # as nearly all are
+    if isinstance(found, Real) and of.bounds[0] <= float(found) <= of.bounds[1]:  # nearly always
         return found
     given = found if isinstance(found, tuple) else (found,)
     plain = all(isinstance(each, Real) or getattr(each, "dtype", np.dtype(object)).kind in "biuf" for each in given)
@@ -249,34 +277,41 @@ def _check_found(of: Measure, found: Any) -> Any:
             wrong = wrong | _beyond(less, more)
         if not np.any(wrong):
             return found
-    shown = f"({', '.join(map(expect.found, found[:4]))})" if isinstance(found, tuple) else expect.found(found)
+    shown = (
+        f"({', '.join(map(expect.describe_value, found[:4]))})"
+        if isinstance(found, tuple)
+        else expect.describe_value(found)
+    )
     raise UsageError(
-        f"the measure '{of.name}' must give a number from {of.bounds[0]:.10g} to {of.bounds[1]:.10g}, or (number, low, "
-        f"high) with the number between, got {shown}. Correct it or its bounds. Where it can say nothing of a release, "
-        "raise Unreadable with the reason."
+        f"the measure '{of.name}' must return a number from {of.bounds[0]:.10g} to {of.bounds[1]:.10g}, or (number, "
+        f"low, high) with the number between; got {shown}. Correct the measure or its bounds. If the measure cannot "
+        "read a release, raise Unreadable with the reason."
     )
 
 
 def _beyond(less: ArrayLike, more: ArrayLike) -> BoolArray:
-    """Whether the first is above the second by more than rounding; not where one of them is NaN."""
-    with np.errstate(invalid="ignore"):  # of two infinite ones
+    """Return whether the first number exceeds the second by more than rounding; False if either is NaN."""
+    with np.errstate(invalid="ignore"):  # the difference of two infinite numbers
         return np.subtract(less, more) > ROUNDING * np.maximum(1, np.minimum(np.abs(less), np.abs(more)))
 
 
-# What the arguments are that many measures take.
+# Descriptions of the arguments that many measures take.
 ARGUMENTS = {
     "dataset": "Dataset",
     "release": "Release",
     "queries": "CountQueries",
     "populations": "LargePopulations",
-    "counts": "integer array (classes, values)\n    How often each sensitive value stands in each class.",
-    "baseline": "float array (classes, values), optional\n    Shares known of each class before; None: A_base.",
+    "counts": "integer array (classes, values)\n    The number of times that each value occurs in each class.",
+    "baseline": "float array (classes, values), optional\n    Shares known about each class before; if None, A_base.",
 }
 
 
 def _described(function: Callable[..., Any], takes: list[str], of: Measure) -> str:
-    """The docstring of a measure; with numpydoc's sections where all that it takes is one of `ARGUMENTS`."""
+    """Return the docstring of a measure with its sentence, and numpydoc's sections if all arguments are `ARGUMENTS`."""
     text = inspect.getdoc(function) or ""
+    if of.sentence and of.sentence != first_paragraph(function):
+        summary, _, rest = text.partition("\n\n")
+        text = f"{summary}\n\n{of.sentence}\n\n{rest}".rstrip()
     if len(takes) < 2 or not {*takes} <= {*ARGUMENTS} or "Parameters\n---" in text:
         return text
     taken = "\n".join(f"{name} : {ARGUMENTS[name]}" for name in takes)
@@ -290,48 +325,58 @@ def _described(function: Callable[..., Any], takes: list[str], of: Measure) -> s
 _marked: dict[str, Any] = {}  # functions by name
 
 
-def marked(name: str) -> Any:
-    """The function that is marked as the measure of this name; None where there is none: other rows have that name."""
-    facts(name)  # imports the rooms, if it is not known yet
+def find_measure(name: str) -> Any:
+    """Return the function that is marked as the measure of this name; None if it has no function."""
+    measure_facts(name)  # imports the modules of measures if the name is not known yet
     return _marked.get(name)
 
 
-def live() -> list[Any]:
-    """The functions that are marked as measures with the fact `live`: a list."""
-    _import_rooms(("privnb.measures",))
+def live_measures() -> list[Any]:
+    """Return the functions that are marked as measures with the fact `live`."""
+    _import_room("privnb.measures")
     return [function for function in _marked.values() if function.facts.live]
 
 
-def facts(name: str) -> Measure:
-    """The facts of a measure by its name in results; of a name that nobody stated, a `Measure` that has only that."""
-    if name not in _stated:
-        _import_rooms(tuple(_rooms))
-    return _stated.get(name) or Measure(name)
+def measure_facts(name: str) -> Measure:
+    """Return the facts of a measure by its name in results; an unknown name gives a `Measure` with only that name.
+
+    >>> measure_facts("prior_accuracy").unit
+    'share of people'
+    """
+    if name not in _registered:
+        _import_rooms()
+    return _registered.get(name) or Measure(name)
 
 
-def stated(kind: str | None = None) -> list[Measure]:
-    """All measures whose facts are stated, or those of one kind: a list."""
-    _import_rooms(tuple(_rooms))
-    return [each for each in _stated.values() if kind is None or each.kind == kind]
+def list_measures(kind: str | None = None) -> list[Measure]:
+    """Return all registered measures, or those of one kind ("privacy" or "utility")."""
+    _import_rooms()
+    return [each for each in _registered.values() if kind is None or each.kind == kind]
 
 
 _rooms = ["privnb.measures"]
 
 
-def room(package: str) -> None:
-    """Make the modules of a package known as some that state facts: who asks for a name need not import them."""
+def register_package(package: str) -> None:
+    """Register a package whose modules state facts, so that `measure_facts` imports them when needed."""
     _rooms.append(package)
 
 
+def _import_rooms() -> None:
+    for each in _rooms:
+        _import_room(each)
+
+
 @cache
-def _import_rooms(rooms: tuple[str, ...]) -> None:
-    for each in rooms:
-        for module in pkgutil.walk_packages(import_module(each).__path__, f"{each}."):
-            if "._" not in module.name:  # what only loads libraries, for seconds
-                import_module(module.name)
-        entry_points.load_methods(each, _check_measure)
+def _import_room(room: str) -> None:
+    for module in pkgutil.walk_packages(import_module(room).__path__, f"{room}."):
+        if "._" not in module.name:  # private modules state no facts and load libraries, which takes seconds
+            import_module(module.name)
+    entry_points.load_methods(room, _check_measure)
 
 
 def _check_measure(point: object, found: Any) -> None:
     if not (isinstance(found, ModuleType) or isinstance(getattr(found, "facts", None), Measure)):
-        raise UsageError(f"it must name a function marked with @measure, or a module; got {expect.found(found)}")
+        raise UsageError(
+            f"an entry point must name a function marked with @measure, or a module; got {expect.describe_value(found)}"
+        )

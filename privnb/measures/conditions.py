@@ -1,7 +1,7 @@
 """Conditions on the columns of a table, as an owner writes them: `sex == 'Female' and age > 55`.
 
-A condition may come with a command line from somebody else, so it is read with `ast` and computed here: it names
-columns and constants, and there is no way from it to a function, an attribute or a file (which pandas's `eval` has).
+A condition may come from somebody else's command line, so it is parsed with `ast` and computed here. The condition can
+name columns and constants, but, unlike a text in `eval` of pandas, it cannot reach a function, an attribute or a file.
 """
 
 import ast
@@ -32,33 +32,34 @@ COMPARED: dict[type[ast.AST], Callable[..., Any]] = {
 SIGNS: dict[type[ast.AST], Callable[..., Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
 WORDS = {"&": " and ", "|": " or "}
 TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]*)`|[&|]""")
-ALLOWED = "It may hold names of columns, numbers, texts, == != < <= > >=, in [...], and, or, not, + - * / // % **"
+ALLOWED = "It may contain names of columns, numbers, texts, == != < <= > >=, in [...], and, or, not, + - * / // % **"
 
 
 class _Wrong(Exception):
-    """What is wrong with a condition."""
+    """A fault of a condition."""
 
 
-def condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
-    """A function of a table (n records) that says of whom `text` holds: boolean array (n,).
+def parse_condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
+    """Parse a condition into a function from a table of n records to a boolean array (n,).
 
-    `text` holds names of columns (in backticks where they are no words: `marital-status`), numbers, texts in quotes,
-    comparisons (chained too), `in [...]`, `and`, `or`, `not` (or `&`, `|`, `~`, of the same rank), and arithmetic.
-    Raises ValueError for anything else; the function raises it for a name that is no column, for texts compared with
-    numbers, and for what does not say yes or no of each record.
+    `text` contains names of columns (in backticks if they are not words: `marital-status`), numbers, texts in quotes,
+    comparisons (also chained), `in [...]`, `and`, `or`, `not` (or `&`, `|`, `~`, with the same precedence), and
+    arithmetic. Raises ValueError for anything else. The function raises ValueError for a name that is not a column, for
+    texts compared with numbers, and for a result that is not true or false for each record.
 
-    >>> condition("20 < age <= 60 and not sex == 'F'")(pd.DataFrame({"age": [30, 30, 70], "sex": ["F", "M", "M"]}))
+    >>> table = pd.DataFrame({"age": [30, 30, 70], "sex": ["F", "M", "M"]})
+    >>> parse_condition("20 < age <= 60 and not sex == 'F'")(table)
     array([False,  True, False])
     """
     expect.kind("condition", text, str, instead="Write one such as age > 55.")
     try:
-        # `a b` becomes {'a b'}, which Python can read and which means nothing else here.
+        # `a b` becomes {'a b'}, which Python can parse and which has no other meaning here.
         plain = TOKENS.sub(lambda token: f"{{{token[1]!r}}}" if token[1] else WORDS.get(token[0], token[0]), text)
         tree = ast.parse(plain.strip(), mode="eval").body
         for node in ast.walk(tree):
             _allowed(node)
     except (_Wrong, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _refused(text, getattr(error, "msg", None) or str(error) or "it is too long") from None
+        raise _refused(text, getattr(error, "msg", None) or str(error) or "the condition is too long") from None
 
     def holds(table: pd.DataFrame) -> BoolArray:
         try:
@@ -66,7 +67,10 @@ def condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
         except (_Wrong, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise _refused(text, error, table) from None
         if found.dtype != bool or found.shape != (len(table),):
-            raise UsageError(f"{text!r} is no condition: it does not say yes or no of each record.")
+            raise UsageError(
+                f"{text!r} is not a condition, because the result is not true or false for each record. Write a "
+                "comparison such as age > 55."
+            )
         return found
 
     return holds
@@ -75,13 +79,13 @@ def condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
 def _refused(text: str, reason: object, table: pd.DataFrame | None = None) -> ValueError:
     named = "names of columns" if table is None else f"names of {', '.join(map(str, table))}"
     return ValueError(
-        f"{text!r} cannot be read as a condition: {reason}. Write it as sex == 'Female' and age > 55, with {named}; "
-        "a name with a hyphen stands in backticks."
+        f"{text!r} cannot be read as a condition: {reason}. Write the condition as in sex == 'Female' and age > 55, "
+        f"with {named}; put a name with a hyphen in backticks."
     )
 
 
 def _allowed(node: ast.AST) -> None:
-    """Whatever is not listed here is refused, before anything is computed."""
+    """Raise _Wrong for every node that is not listed here, before anything is computed."""
     match node:
         case ast.BoolOp() | ast.Compare() | ast.Name() | ast.boolop() | ast.unaryop() | ast.expr_context():
             return
@@ -101,10 +105,10 @@ def _constant(node: ast.AST) -> bool:
 
 
 def _value(node: ast.AST, table: pd.DataFrame) -> Any:
-    """What a part of a condition comes to: a column of n values, or one value."""
+    """Compute a part of a condition: a column of n values, or one value."""
     match node:
         case ast.Constant(value=value):
-            # Numbers as floats: a power of whole numbers could fill the memory.
+            # Numbers become floats, because a power of whole numbers could fill the memory.
             return float(value) if type(value) is int else value
         case ast.Name(id=name) | ast.Set(elts=[ast.Constant(value=name)]):
             if name not in table:
@@ -121,8 +125,8 @@ def _value(node: ast.AST, table: pd.DataFrame) -> Any:
             return SIGNS[type(op)](_value(part, table))
         case ast.BinOp(left=left, op=op, right=right):
             sides = _value(left, table), _value(right, table)
-            if not all(map(_numeric, sides)):  # a text would be formatted or repeated, to any length
-                raise _Wrong(f"`{ast.unparse(node)}` calculates with what is no number")
+            if not all(map(_numeric, sides)):  # arithmetic could format or repeat a text to any length
+                raise _Wrong(f"`{ast.unparse(node)}` calculates with something that is not a number")
             return ARITHMETIC[type(op)](*sides)
         case ast.Compare(left=left, ops=ops, comparators=others):
             pairs = pairwise([_value(side, table) for side in (left, *others)])
@@ -133,17 +137,17 @@ def _value(node: ast.AST, table: pd.DataFrame) -> Any:
 def _truth(node: ast.AST, table: pd.DataFrame) -> BoolArray:
     value = np.asarray(_value(node, table))
     if value.dtype != bool:
-        raise _Wrong(f"`{ast.unparse(node)}` does not say yes or no of each record")
+        raise _Wrong(f"`{ast.unparse(node)}` is not true or false for each record")
     return value
 
 
 def _compared(op: type[ast.cmpop], left: Any, right: Any) -> Any:
     among = op in (ast.In, ast.NotIn)
     if among != isinstance(right, list) or isinstance(left, list) or (among and not isinstance(left, pd.Series)):
-        raise _Wrong("a column stands before `in`, and a list of values, as in ['a', 'b'], after it and nowhere else")
+        raise _Wrong("`in` must follow a column and precede a list of values such as ['a', 'b']")
     kinds = {_numeric(side) for side in (left, *(right if among else [right]))}
     if len(kinds) > 1:
-        raise _Wrong("it compares numbers with texts, which stand in quotes")
+        raise _Wrong("the condition compares numbers with texts (a text is in quotes)")
     return COMPARED[op](left, right)
 
 

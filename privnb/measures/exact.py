@@ -1,7 +1,8 @@
 """Arithmetic on arrays of probabilities, floats or fractions.
 
-Many entries of an array of fractions (dtype object) are one and the same number. A fraction takes microseconds where a
-float takes nanoseconds, so each distinct one is computed with once, and sums are of whole numbers of a common unit.
+Many entries of an array of fractions (dtype object) are equal. Arithmetic takes microseconds for a fraction and
+nanoseconds for a float. The functions therefore compute with each distinct fraction once, and add whole numbers of a
+common unit.
 """
 
 import math
@@ -12,35 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.counts import distinct_codes, objects
+from privnb.microdata.counts import factorize_objects, group_codes
 from privnb.runtime.arrays import Array, IntArray
 
 
-def each(function: Callable[..., Array], *arrays: Array) -> Array:
-    """`function` of arrays (n,) entry by entry, as `function(*arrays)` gives it.
+def apply_distinct(function: Callable[..., Array], *arrays: Array) -> Array:
+    """Return `function(*arrays)` for arrays (n,), computed once for each distinct combination of fractions.
 
-    >>> each(np.multiply, np.array([Fraction(1, 2)] * 2), np.array([Fraction(1, 3), Fraction(3)])).tolist()
+    >>> apply_distinct(np.multiply, np.array([Fraction(1, 2)] * 2), np.array([Fraction(1, 3), Fraction(3)])).tolist()
     [Fraction(1, 6), Fraction(3, 2)]
     """
     if any(array.dtype != object for array in arrays):
         return function(*arrays)
-    codes, places = zip(*map(objects, arrays), strict=True)
-    first, index = distinct_codes(codes, map(len, places))
+    codes, places = zip(*map(factorize_objects, arrays), strict=True)
+    first, index = group_codes(codes, map(len, places))
     return function(*(array[first] for array in arrays))[index]
 
 
 def total(values: Array) -> Any:
-    """The sum of an array (n,)."""
-    return added(np.zeros(len(values), dtype=np.int64), values, 1)[0]
+    """Return the sum of an array (n,)."""
+    return sum_by_index(np.zeros(len(values), dtype=np.int64), values, 1)[0]
 
 
-def added(index: IntArray, values: Array, size: int) -> Array:
-    """The sum of the values of each index below `size`: array (size,), 0 where there is none."""
+def sum_by_index(index: IntArray, values: Array, size: int) -> Array:
+    """Return the sum of the values with each index below `size`, as an array (size,); 0 without values."""
     if values.dtype != object or not len(values):
         return _reduced(np.add, index, values, size)
-    codes, place = objects(values)
+    codes, place = factorize_objects(values)
     distinct = values[place]
-    if not all(isinstance(value, Rational) for value in distinct):  # a float gain of a fraction
+    if not all(isinstance(value, Rational) for value in distinct):  # such as a float gain times a fraction
         return _reduced(np.add, index, values, size)
     unit = math.lcm(*(value.denominator for value in distinct))
     counts = [value.numerator * (unit // value.denominator) for value in distinct]
@@ -50,11 +51,11 @@ def added(index: IntArray, values: Array, size: int) -> Array:
     return np.array([Fraction(int(count), unit) for count in found], dtype=object)[which]
 
 
-def largest(index: IntArray, values: Array, size: int) -> Array:
-    """The largest of the values of each index below `size`, none negative: array (size,), 0 where there is none."""
+def max_by_index(index: IntArray, values: Array, size: int) -> Array:
+    """Return the largest of the values, from 0, with each index below `size`, as an array (size,); 0 without values."""
     if values.dtype != object:
         return _reduced(np.maximum, index, values, size)
-    codes, place = objects(values)
+    codes, place = factorize_objects(values)
     ordered, rank = np.unique(np.append(values[place], np.array([Fraction(0)])), return_inverse=True)
     return ordered[np.maximum(_reduced(np.maximum, index, rank[codes], size), rank[-1])]
 

@@ -1,1 +1,1 @@
-"""A schema, how its values generalize, how records are counted, and what was published of them."""
+"""Schemas, the generalization of values, counts of records, and releases."""

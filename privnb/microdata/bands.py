@@ -1,38 +1,38 @@
-"""Numbers in bands: a sensitive number is published and counted as the public interval that holds it.
+"""Bands: the public intervals in which a sensitive number is published and counted.
 
-Privacy models, attacks and measures of a sensitive attribute count values. Of a number with many of them hardly two
-people share one, so that every class looks diverse; and a number that is published exactly names its person.
+Privacy models, attacks and measures of a sensitive attribute count its values. If a number has many different values,
+few people share each value, so every class would look diverse. Moreover, an exact number in a release identifies its
+person.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata import cuts
-from privnb.microdata.schema import Categories, Numbers, Schema, text
-from privnb.runtime import expect
-from privnb.runtime.errors import UsageTypeError
-from privnb.runtime.sentences import C, Sentences, say
+from privnb.microdata.schema import Categories, Numbers, to_text
 from privnb.runtime.validation import validated
 
-FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
+FEW = 10  # in a domain with fewer values than this and with the usual cuts, each value is a band
 
 
 @dataclass(frozen=True)
 class Bands(Categories):
-    """The bands of a domain of numbers, rising: as its public cuts part it, never as the records lie. Missing ones are
-    the last band, of their mark.
+    """The bands of a domain of numbers, in ascending order.
+
+    The public cuts of the domain define the bands; the records never do. Missing numbers form the last band, whose
+    label is the mark of a missing number.
 
     Parameters
     ----------
     values : tuple of str
-        Their labels, `low-high`, or the number where a band is of one value.
+        The labels, which are `low-high` or, for a band with one value, the number.
     numbers : Numbers
     starts : tuple of int
-        The positions in the domain at which they begin.
+        The positions in the domain at which the bands begin.
 
     >>> bands = Bands.of(Numbers(0, 99, cuts=(18, 65)))
     >>> bands.values, bands.labels([3, 18, 99])
@@ -47,46 +47,26 @@ class Bands(Categories):
     @staticmethod
     @validated
     def of(numbers: Numbers) -> Bands:
-        """The bands of a domain: its public intervals. Where it has few values, and its cuts are the usual ones, or has
-        no other cuts: each value.
+        """Return the bands of a domain, which are its public intervals.
+
+        In a domain with few values and no cuts of its own, each value is a band.
         """
-        usual = cuts.points(numbers, None)
+        usual = cuts.cut_points(numbers, None)
         if numbers.steps < FEW and numbers.cuts in (usual, ()):
             starts = list(range(numbers.size))
         else:
             starts = [0, *numbers.codes(numbers.cuts or usual).tolist(), *range(numbers.steps + 1, numbers.size)]
         ends = [*(start - 1 for start in starts[1:]), numbers.size - 1]
         pairs = [
-            (text(numbers.value(start)), text(numbers.value(end))) for start, end in zip(starts, ends, strict=True)
+            (to_text(numbers.value(start)), to_text(numbers.value(end)))
+            for start, end in zip(starts, ends, strict=True)
         ]
-        return Bands(tuple(a if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts))
+        return Bands(tuple(a if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts), mark=numbers.missing)
 
     def __str__(self) -> str:
         return f"bands of {self.numbers}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 
     def labels(self, column: Any) -> list[str]:
-        """The band of each of `column`, numbers of the domain: list of str."""
+        """Return, as a list of str, the label of the band that holds each number of `column`."""
         places = np.searchsorted(self.starts, self.numbers.codes(column), side="right") - 1
         return [self.values[place] for place in places.tolist()]
-
-
-class HasSchema(Protocol):
-    """A dataset, or anything else of a schema."""
-
-    @property
-    def schema(self) -> Schema: ...
-
-
-def sentence(dataset: HasSchema) -> Sentences | None:
-    """On each attribute that a table has as a number and that is published and counted in bands: `Sentences`, or None
-    where there is none.
-    """
-    if not isinstance(getattr(dataset, "schema", None), Schema):
-        raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
-    parted = [attribute for attribute in dataset.schema.attributes if isinstance(attribute.domain, Bands)]
-    texts = [
-        f"'{each.name}' is a number. It is published, attacked and counted in {each.domain}. Its {C}cuts{C} in the "
-        "description file choose other bands."
-        for each in parted
-    ]
-    return say(*texts) if texts else None

@@ -1,8 +1,7 @@
-"""Coded columns: the distinct values of a column, and of each record the number of the value that it has.
+"""Coded columns: the distinct values of a column, and a code for the value of each record.
 
-
-They are Categoricals whose categories are what is found, in no order; the code of a missing cell is -1. The reader
-hands them over, and whoever counts reads them, so that no record costs a text.
+A coded column is a Categorical whose categories are the values in no particular order; a missing cell has the code -1.
+The reader returns coded columns, which the counting functions read, so that no record is ever stored as text.
 """
 
 from __future__ import annotations
@@ -13,28 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.counts import factorized, is_coded, objects
+from privnb.microdata.counts import factorize, factorize_objects, is_coded
 from privnb.runtime.lazy import pd
 
 
 @cache
 def text_type() -> pd.StringDtype:
-    """Return the type of text that is not given in another way: each is one object of Python's, where Arrow's are
-    written out for every count.
+    """Return the default type for text.
+
+    The type stores each text as a Python object, because Arrow's texts would have to be converted for every count.
     """
     return pd.StringDtype("python", na_value=np.nan)
 
 
-class WrittenOut:
-    """The field `table` of a dataset or a release. It is kept as `cells`, a DataFrame of coded columns where these can
-    be coded, and written out when it is first asked for, which takes 8 bytes per cell and a pass over each column.
+class DecodedTable:
+    """The field `table` of a dataset or a release, which is stored as `cells`.
+
+    `cells` is a DataFrame with coded columns where possible. Reading `table` decodes `cells`, which takes 8 bytes per
+    cell and a pass over each column.
     """
 
     def __get__(self, owner: Any, kind: type | None = None) -> pd.DataFrame:
         if owner is None:
-            raise AttributeError("table")  # so that the field has no default
+            raise AttributeError("table")  # so that the field does not have a default value
         if "table" not in vars(owner):
-            vars(owner)["table"] = written(owner.cells)
+            vars(owner)["table"] = decode_table(owner.cells)
         return vars(owner)["table"]
 
     def __set__(self, owner: Any, table: pd.DataFrame) -> None:
@@ -42,17 +44,17 @@ class WrittenOut:
         vars(owner)["cells"] = table
 
 
-def written(cells: pd.DataFrame) -> pd.DataFrame:
-    """A DataFrame of cells as text and numbers, and not as codes: the same one if it holds no codes."""
+def decode_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a DataFrame with text and numbers instead of codes; return the same DataFrame if it holds no codes."""
     if not any(map(is_coded, cells.dtypes)):
         return cells
-    return pd.DataFrame({name: plain(cells[name]) for name in cells}, index=cells.index)
+    return pd.DataFrame({name: decode_column(cells[name]) for name in cells}, index=cells.index)
 
 
-def having(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """`table.assign(**columns)`, whatever the columns are called.
+def assign_columns(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return `table.assign(**columns)` for any column names.
 
-    >>> having(pd.DataFrame({"age": [30]}), {"self": [1]}).columns.tolist()
+    >>> assign_columns(pd.DataFrame({"age": [30]}), {"self": [1]}).columns.tolist()
     ['age', 'self']
     """
     table = table.copy(deep=False)
@@ -61,8 +63,8 @@ def having(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
     return table
 
 
-def plain(column: pd.Series) -> pd.Series:
-    """A Series as text or numbers, and not as codes; whole numbers with gaps as floats."""
+def decode_column(column: pd.Series) -> pd.Series:
+    """Return a Series with text or numbers instead of codes; whole numbers with gaps become floats."""
     if not is_coded(column.dtype):
         return column
     dtype = column.cat.categories.dtype
@@ -70,45 +72,51 @@ def plain(column: pd.Series) -> pd.Series:
 
 
 def _gapless(dtype: Any) -> bool:
-    """Whether cells of this type are whole numbers of NumPy, which have no missing one."""
+    """Return whether cells of this type are whole numbers of NumPy, which cannot be missing."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iu"
 
 
-def in_codes(column: pd.Series) -> pd.Series:
-    """A Series as a coded one; as it is if its cells are of several kinds, of which 1, 1.0 and True are equal."""
+def encode_column(column: pd.Series) -> pd.Series:
+    """Return a Series in coded form.
+
+    A Series with cells of several types, such as the equal values 1, 1.0 and True, is returned unchanged.
+    """
     if is_coded(column.dtype):
         return column
     if column.dtype == object:
         cells = column.to_numpy()
-        if pd.api.types.infer_dtype(cells[objects(cells)[1]], skipna=True) not in ("string", "empty"):
+        if pd.api.types.infer_dtype(cells[factorize_objects(cells)[1]], skipna=True) not in ("string", "empty"):
             return column
     texts = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
-    codes, values = factorized(column) if texts else pd.factorize(column.array)
-    return pd.Series(of_codes(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name, copy=False)
+    codes, values = factorize(column) if texts else pd.factorize(column.array)
+    return pd.Series(
+        make_categorical(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name, copy=False
+    )
 
 
-def of_codes(codes: Any, values: Any) -> pd.Categorical:
-    """The Categorical whose entry i is `values[codes[i]]`, a missing one at code -1.
+def make_categorical(codes: Any, values: Any) -> pd.Categorical:
+    """Return the Categorical whose entry i is `values[codes[i]]`; the code -1 marks a missing entry.
 
-    `codes`: integer array (n,); `values`: array, Series or Index (m,), of which some may be equal or missing.
+    `codes` is an integer array (n,). `values` is an array, a Series or an Index (m,), which may contain repeated and
+    missing values.
 
-    >>> list(of_codes([0, 1, 2, -1], ["a", "b", "a"]))
+    >>> list(make_categorical([0, 1, 2, -1], ["a", "b", "a"]))
     ['a', 'b', 'a', nan]
     """
     given, codes, values = getattr(values, "dtype", None), np.asarray(codes), pd.Index(values)
     if isinstance(values.dtype, pd.StringDtype) and given != values.dtype:
         values = values.astype(text_type())
     if _gapless(values.dtype) and codes.min(initial=0) < 0:
-        values = values.astype(float)  # as a column with gaps is
+        values = values.astype(float)  # as pandas does for a column with gaps
     if values.hasnans or not values.is_unique:
         number, values = pd.factorize(values)
         codes = np.append(number, -1)[codes]
     return pd.Categorical.from_codes(codes, values)
 
 
-def by_value(function: Callable[[pd.Series], Any], column: pd.Series) -> pd.Series:
-    """What `function` makes of a Series cell by cell; it is given each value of a coded one once."""
+def map_values(function: Callable[[pd.Series], Any], column: pd.Series) -> pd.Series:
+    """Apply `function` to a Series cell by cell; a coded Series passes each of its values only once."""
     if not is_coded(column.dtype):
         return function(column)
-    codes, values = factorized(column)
-    return pd.Series(of_codes(codes, function(pd.Series(values))), column.index, name=column.name, copy=False)
+    codes, values = factorize(column)
+    return pd.Series(make_categorical(codes, function(pd.Series(values))), column.index, name=column.name, copy=False)

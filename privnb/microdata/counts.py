@@ -1,8 +1,6 @@
-"""The count-first view: distinct combinations of attribute values with their multiplicities.
+"""Distinct combinations of attribute values with their multiplicities.
 
 Privacy models, gains and losses need only counts. Grouping is the one step that touches every record.
-
-One module: what counts rows groups them, in the same few passes.
 """
 
 from __future__ import annotations
@@ -19,60 +17,62 @@ from privnb.runtime.lazy import pd
 class DistinctRows(NamedTuple):
     """The distinct rows of a table.
 
-    `values`: DataFrame of m distinct rows, sorted by their columns' codes; `multiplicities`: integer array (m,);
-    `index`: integer array (n,), the distinct row that each of the n records holds.
+    `values` is a DataFrame of m distinct rows, sorted by the codes of their columns. `multiplicities` is an integer
+    array (m,). `index`, an integer array (n,), is the distinct row of each of the n records.
     """
 
     values: pd.DataFrame
     multiplicities: IntArray
     index: IntArray  # type: ignore[assignment]  # a tuple has a method of that name
 
-    def __repr__(self) -> str:  # never the rows: they may be records
+    def __repr__(self) -> str:  # never show the rows, which may be records
         return f"DistinctRows({len(self.values)} of {len(self.index)} records)"
 
 
-def combinations(table: pd.DataFrame) -> DistinctRows:
-    """Group equal rows of a DataFrame: its distinct rows, how often each stands, and where.
+def count_combinations(table: pd.DataFrame) -> DistinctRows:
+    """Group equal rows of a DataFrame, and return the distinct rows, their multiplicities, and the group of each row.
 
-    The result does not depend on the table's index, nor (but for `index`) on the order of its records.
+    The result does not depend on the index of the table, and only `index` depends on the order of the records.
 
-    >>> combinations(pd.DataFrame({"sex": ["F", "M", "F"]})).multiplicities.tolist()
+    >>> count_combinations(pd.DataFrame({"sex": ["F", "M", "F"]})).multiplicities.tolist()
     [2, 1]
     """
-    columns = coded_columns(table)
-    first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    columns = encode_columns(table)
+    first, index = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     return DistinctRows(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
 
 
-def coded(column: Any) -> tuple[IntArray, Array]:
-    """The distinct values of a column, and which of them stands where.
+def encode_values(column: Any) -> tuple[IntArray, Array]:
+    """Return the code of each entry of a column, and the distinct values of the column.
 
-    `column`: Series or array (n,) of any kind. Returns the position of each entry, integer array (n,), and the
-    distinct values in sorted order, a missing one last.
+    `column` is a Series or an array (n,) of any type. The codes are an integer array (n,). The values are sorted, and a
+    missing value comes last.
     """
-    codes, values = factorized(column, sort=True)
-    if codes.min(initial=0) < 0:  # so found, missing values take no pass of their own
+    codes, values = factorize(column, sort=True)
+    if codes.min(initial=0) < 0:  # so that missing values need no extra pass
         codes[codes < 0] = len(values)
         values = np.append(values.astype(object), np.nan)
     return codes, values
 
 
-def coded_columns(table: pd.DataFrame) -> list[tuple[IntArray, Array]]:
-    """What `coded` gives of each column of a DataFrame; of one without columns, one in which all rows are equal."""
-    return [coded(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), np.array([None]))]
+def encode_columns(table: pd.DataFrame) -> list[tuple[IntArray, Array]]:
+    """Return the result of `encode_values` for each column; if there are no columns, return one of equal values."""
+    return [encode_values(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), np.array([None]))]
 
 
 def is_coded(dtype: Any) -> bool:
-    """Whether a column of this type is kept as codes, see `columns`."""
+    """Return whether a column of this type is stored as codes; see `columns`."""
     return isinstance(dtype, pd.CategoricalDtype)
 
 
-def factorized(values: Any, **options: Any) -> tuple[IntArray, Any]:
-    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where values are coded already, or where many
-    equal texts are one object, as in columns of labels: each value or object is then read once, and not each cell. Of
-    coded values the order is that of the categories, unless they are sorted.
+def factorize(values: Any, **options: Any) -> tuple[IntArray, Any]:
+    """Return the result of `pd.factorize(np.asarray(values), **options)`, but faster.
 
-    >>> codes, distinct = factorized(["b", "a", "b"])
+    The function is faster for coded values, and for columns in which many equal texts are the same object, because it
+    reads each
+    value or object only once. Without `sort`, coded values keep the order of their categories.
+
+    >>> codes, distinct = factorize(["b", "a", "b"])
     >>> codes.tolist(), distinct.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
@@ -81,33 +81,34 @@ def factorized(values: Any, **options: Any) -> tuple[IntArray, Any]:
         return _of_categories(values.codes, np.asarray(values.categories), options)
     values = np.asarray(values)
     if options.get("sort") and values.dtype.kind == "i" and len(values) >= 1000:
-        if 0 <= values.min() and values.max() < len(values):  # such as numbers of classes
+        if 0 <= values.min() and values.max() < len(values):  # such as class numbers
             first, index = _distinct(values, int(values.max()) + 1)
             return index, values[first]
-    if values.dtype != object or len(values) < 1000:  # to look for equal objects takes longer than to read so few
+    if values.dtype != object or len(values) < 1000:  # reading a few values is faster
         return pd.factorize(values, **options)
-    number, place = objects(values)
+    number, place = factorize_objects(values)
     codes, distinct = pd.factorize(values[place], **options)
     return codes[number], distinct
 
 
-def looked_up(values: Any) -> tuple[IntArray, Any]:
-    """What `factorized(values)` gives, but of coded values with each category, which need not occur: sooner for whoever
-    looks the values up. A missing one has the code -1.
+def factorize_categories(values: Any) -> tuple[IntArray, Any]:
+    """Return the result of `factorize(values)`, but include all categories of coded values, even unused categories.
 
-    >>> looked_up(pd.Categorical(["b", "b", None, "b"], categories=["a", "b"]))[1].tolist()
+    The function is faster if the values are needed only for lookups. A missing value has the code -1.
+
+    >>> factorize_categories(pd.Categorical(["b", "b", None, "b"], categories=["a", "b"]))[1].tolist()
     ['a', 'b']
     """
     array = getattr(values, "array", values)
     if isinstance(array, pd.Categorical) and len(array.categories) < len(array):
         return array.codes, np.asarray(array.categories)
-    return factorized(values)
+    return factorize(values)
 
 
 def _of_categories(codes: IntArray, categories: Array, options: Mapping[str, Any]) -> tuple[IntArray, Array]:
-    """What `factorized` gives of codes: not every category need occur."""
-    codes = codes.astype(np.intp)  # as numpy makes of them whenever it is given them as an index
-    occurs = np.zeros(len(categories) + 1, dtype=bool)  # the last is that of a missing value
+    """Return the result of `factorize` for codes, even if not every category occurs."""
+    codes = codes.astype(np.intp)  # the type to which NumPy converts every index
+    occurs = np.zeros(len(categories) + 1, dtype=bool)  # the last entry is for a missing value
     occurs[codes] = True
     occurs = occurs[:-1]
     number, distinct = np.full(len(categories) + 1, -1), categories[occurs]
@@ -118,9 +119,10 @@ def _of_categories(codes: IntArray, categories: Array, options: Mapping[str, Any
     return number[codes], distinct
 
 
-def objects(values: Array) -> tuple[IntArray, IntArray]:
-    """Which object stands where in an array (n,) of some, whether or not it equals others: two integer arrays, the
-    number of each entry's object, (n,), and a place of each object, (m,).
+def factorize_objects(values: Array) -> tuple[IntArray, IntArray]:
+    """Return, for each entry of an array (n,), which object it is, even if different objects are equal.
+
+    The result is two integer arrays: the number of each entry's object, (n,), and a position of each object, (m,).
     """
     addresses = np.frombuffer(np.ascontiguousarray(values), dtype=np.intp) if len(values) else np.empty(0, np.intp)
     number, distinct = pd.factorize(addresses)
@@ -129,14 +131,14 @@ def objects(values: Array) -> tuple[IntArray, IntArray]:
     return number, place
 
 
-FEW = 100  # cells of two columns that are compared before all are
+FEW = 100  # the number of cells that are compared before whole columns
 
 
-def same(first: pd.Series, second: pd.Series) -> bool:
-    """Whether two Series hold equal values, at once where they are the same cells.
+def are_equal(first: pd.Series, second: pd.Series) -> bool:
+    """Return whether two Series hold equal values; Series that share their cells are not compared.
 
     >>> column = pd.Series([1.5, np.nan])
-    >>> same(column, column.copy(deep=False)), same(column, column.copy()), same(column, column[::-1])
+    >>> are_equal(column, column.copy(deep=False)), are_equal(column, column.copy()), are_equal(column, column[::-1])
     (True, True, False)
     """
     if is_coded(first.dtype) and is_coded(second.dtype):
@@ -148,7 +150,7 @@ def same(first: pd.Series, second: pd.Series) -> bool:
 
 
 def _of_one_kind(first: Any, second: Any) -> bool:
-    """Whether cells of two types can be equal: of texts it does not matter how pandas keeps them."""
+    """Return whether cells of two types can be equal, because pandas has several types for text."""
     return first == second or (isinstance(first, pd.StringDtype) and isinstance(second, pd.StringDtype))
 
 
@@ -157,30 +159,32 @@ def _same_cells(first: Array, second: Array) -> bool:
 
 
 def _same_codes(first: pd.Categorical, second: pd.Categorical) -> bool:
-    """The same of two Categoricals, of which no cell is written out."""
+    """Return whether two Categoricals hold equal values, without decoding their cells."""
     codes, others = first.codes, second.codes
     if not first.categories.equals(second.categories):
         if not _of_one_kind(first.categories.dtype, second.categories.dtype):
             return False
         number = second.categories.get_indexer(first.categories)
-        number = np.append(np.where(number < 0, -2, number), -1)  # what the second has not; what is missing
-        if len(codes) > FEW and not np.array_equal(number[codes[:FEW]], others[:FEW]):  # as of nearly all that differ
+        number = np.append(np.where(number < 0, -2, number), -1)  # -2: not in the second; -1: missing
+        if len(codes) > FEW and not np.array_equal(
+            number[codes[:FEW]], others[:FEW]
+        ):  # nearly all unequal columns differ here
             return False
         codes = number[codes]
     return _same_cells(codes, others) or np.array_equal(codes, others)
 
 
-def distinct_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[IntArray, IntArray]:
-    """Group equal rows of integer columns: the first position of each distinct row, in sorted order, and where each
-    stands.
+def group_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[IntArray, IntArray]:
+    """Group equal rows of integer columns, and return the first position of each distinct row and each row's group.
 
-    `columns`: integer arrays (n,), each from 0 to below its width. Returns two integer arrays, (m,) and (n,).
+    `columns` are integer arrays (n,), each with numbers from 0 to below its width. The groups are in sorted order.
+    Returns two integer arrays, (m,) and (n,).
     """
     n = len(columns[0])
     key: IntArray = np.zeros(n, dtype=np.int64)
     room = 1
-    for column, width in zip(columns, map(int, widths), strict=True):  # numpy's integers would wrap around in silence
-        if room * width >> (63 - _bits(n)):  # no room for the places: number the combinations so far anew
+    for column, width in zip(columns, map(int, widths), strict=True):  # NumPy's integers would overflow silently
+        if room * width >> (63 - _bits(n)):  # too many combinations for 64 bits with a position: renumber them
             first, key = _distinct(key, room)
             room = len(first)
         key *= width
@@ -190,8 +194,10 @@ def distinct_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[Int
 
 
 def _distinct(key: IntArray, room: int) -> tuple[IntArray, IntArray]:
-    """What `distinct_codes` gives of one column, numbers below `room`: by the place of each number where there are not
-    many more than rows, by hashing where few are distinct, else by sorting, which takes as long however many are.
+    """Return the result of `group_codes` for one column of numbers below `room`.
+
+    Numbers are grouped by position if `room` is not much larger than the number of rows, by hashing if few numbers are
+    distinct, and by sorting otherwise.
     """
     n = len(key)
     if room <= n or _few_differ(key):
@@ -204,7 +210,7 @@ def _distinct(key: IntArray, room: int) -> tuple[IntArray, IntArray]:
         first = np.empty(index.max(initial=-1) + 1, dtype=np.int64)
         first[index[::-1]] = np.arange(n)[::-1]
         return first, index
-    if room >> (63 - _bits(n)):  # one column of numbers that are no codes
+    if room >> (63 - _bits(n)):  # one column of numbers that are not codes
         key = pd.factorize(key, sort=True)[0]
     numbers, places = _sorted(key)
     new = np.ones(n, dtype=bool)
@@ -215,8 +221,10 @@ def _distinct(key: IntArray, room: int) -> tuple[IntArray, IntArray]:
 
 
 def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
-    """Whether of many numbers, integer array (n,), a tenth or less seem to be distinct, by how many of some are equal:
-    of s numbers among d about s^2 / 2d pairs are.
+    """Return whether, of many numbers, integer array (n,), at most about a tenth are distinct.
+
+    The estimate uses equal pairs in a sample: if s numbers are drawn from d distinct ones, about s^2 / 2d pairs are
+    equal.
     """
     some = np.sort(key[:: max(1, len(key) // looked_at)][:looked_at])
     equal = np.count_nonzero(some[1:] == some[:-1])
@@ -224,8 +232,10 @@ def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
 
 
 def _sorted(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """Numbers from 0, integer array (n,), in order, and the place of each, equal ones as they stand. Each is sorted as
-    one number with its place, which numpy does several times as fast as it finds an order that is stable.
+    """Return numbers from 0, integer array (n,), in stable sorted order, and the position of each number.
+
+    Each number is combined with its position into a single number, and these numbers are sorted. This is several times
+    as fast in NumPy as a stable sort.
     """
     bits = _bits(len(numbers))
     both = numbers.astype(np.int64) << bits
@@ -235,12 +245,12 @@ def _sorted(numbers: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _bits(n: int) -> int:
-    """Of a number that is the place of one of `n`."""
+    """Return the number of bits that a position among `n` positions needs."""
     return max(n - 1, 0).bit_length()
 
 
 def stable_order(numbers: IntArray) -> IntArray:
-    """What `np.argsort(numbers, kind="stable")` gives of classes, codes or counts: integers from 0, array (n,).
+    """Return `np.argsort(numbers, kind="stable")` for integers from 0, such as classes, codes or counts.
 
     >>> stable_order(np.array([1, 0, 1, 0])).tolist()
     [1, 3, 0, 2]
@@ -250,82 +260,84 @@ def stable_order(numbers: IntArray) -> IntArray:
     return _sorted(numbers)[1]
 
 
-def small(codes: IntArray, width: int) -> IntArray:
-    """Codes from 0 to below `width` as the smallest integers that hold them: as many draws shuffle them in half the
-    time.
+def shrink_codes(codes: IntArray, width: int) -> IntArray:
+    """Return codes below `width` in the smallest integer type that holds them.
+
+    Such codes are shuffled in half the time, with the same random draws.
     """
     return codes.astype(np.min_scalar_type(width - 1))
 
 
 def class_value_counts(classes: IntArray, values: Any, times: IntArray | None = None) -> IntArray:
-    """How often each value stands in each class: integer array (classes, values), columns in sorted order of the
-    values.
+    """Return how often each value, in sorted order, occurs in each class, as an integer array (classes, values).
 
-    `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,); `times`: how many records each is.
+    `classes` is an integer array (n,) with numbers from 0 to m - 1, `values` is an array (n,), and `times` is the
+    number of records of each row.
     """
-    codes, distinct = coded(values)
+    codes, distinct = encode_values(values)
     return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)), times)
 
 
 def tabulate(rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None) -> IntArray:
-    """How often each pair stands, or the sum of its whole-number weights: integer array of `shape`.
+    """Return how often each pair occurs, or the sum of its whole-number weights, as an integer array of `shape`.
 
-    `rows`, `columns`: integer arrays (n,).
+    `rows` and `columns` are integer arrays (n,).
     """
     counts = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
     return counts.astype(np.int64, copy=False).reshape(shape)
 
 
-def once_each(people: IntArray | None, *columns: IntArray) -> Any:
-    """One row of each person among those that are equal in `columns`: what indexes it, so that a count of the rest
-    counts a person once.
+def select_person_rows(people: IntArray | None, *columns: IntArray) -> Any:
+    """Return an index of one row for each person and combination of `columns`, so that people are counted once.
 
-    Distinct people do not add up over groups: a person with rows in several is in each. So they are counted anew for
-    every grouping, from these pairs of group and person, of which there are never more than rows.
+    Numbers of distinct people do not add up over groups, because a person with rows in several groups counts in each of
+    them. For every grouping, people are therefore counted from the distinct pairs of group and person. The number of
+    such pairs is at most the number of rows.
 
     Parameters
     ----------
     people : integer array (n,), or None
-        Whose each row is, from 0; None: each row is another person's.
+        The person of each row, from 0; if None, each row is a different person.
     columns : integer arrays (n,)
-        From 0.
+        Codes from 0.
 
     Returns
     -------
-    integer array, or a slice of everything without `people`
+    integer array, or a slice of all rows if `people` is None
 
     >>> groups = np.array([0, 0, 1])
-    >>> np.bincount(groups[once_each(np.array([5, 5, 5]), groups)]).tolist()
+    >>> np.bincount(groups[select_person_rows(np.array([5, 5, 5]), groups)]).tolist()
     [1, 1]
     """
     if people is None:
         return slice(None)
     every = [*columns, people]
-    return distinct_codes(every, [int(column.max(initial=0)) + 1 for column in every])[0]
+    return group_codes(every, [int(column.max(initial=0)) + 1 for column in every])[0]
 
 
-def people_in(
+def count_people_by_group(
     groups: IntArray, people: IntArray | None = None, number: int = 0, times: IntArray | None = None
 ) -> IntArray:
-    """How many people are in each group, `once_each`: integer array (groups,).
+    """Return the number of distinct people in each group, as an integer array (groups,).
 
-    `groups`: integer array (n,) from 0; `people`: whose each row is, integer array (n,), or None where each is another
-    person's; `number`: of groups, at least; `times`: of how many people each row is where `people` does not say it.
+    `groups` is an integer array (n,) from 0. `people` is the person of each row, integer array (n,), or None if each
+    row is a different person. `number` is the minimum number of groups, and `times` the number of people that each row
+    represents if `people` is None.
     """
     if people is not None or times is None:
-        return np.bincount(groups[once_each(people, groups)], minlength=number)
+        return np.bincount(groups[select_person_rows(people, groups)], minlength=number)
     return np.bincount(groups, times, number).astype(np.int64)
 
 
-def people_among(rows: Array, people: IntArray | None = None, times: IntArray | None = None) -> int:
-    """How many people have one of the `rows`, boolean array (n,): int. `people`, `times`: as of `people_in`."""
+def count_people_among(rows: Array, people: IntArray | None = None, times: IntArray | None = None) -> int:
+    """Return the number of people with at least one of the rows that `rows`, a boolean array (n,), selects."""
     if people is None:
         return int(np.sum(rows if times is None else times[rows]))
     return len(np.unique(people[rows]))
 
 
-def most_of_people(values: Array, people: IntArray | None = None) -> Array:
-    """The largest of each person's `values`, array (n,): float array (people,); as they are without `people`."""
+def max_per_person(values: Array, people: IntArray | None = None) -> Array:
+    """Return the largest of each person's `values`, as a float array (people,); without `people`, return `values`."""
     if people is None:
         return values
     most = np.full(int(people.max()) + 1, -np.inf)
@@ -333,13 +345,13 @@ def most_of_people(values: Array, people: IntArray | None = None) -> Array:
     return most[most > -np.inf]
 
 
-CELLS = 2**22  # of a table of counts at a time
+CELLS = 2**22  # the number of cells of a table of counts that are computed at a time
 
 
-def tabulated_in_parts(
+def tabulate_in_parts(
     rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None
 ) -> Iterator[IntArray]:
-    """What `tabulate` gives, some rows at a time: yields integer arrays (some, shape[1]), one below the other."""
+    """Yield the result of `tabulate` for some rows at a time, as integer arrays (some, shape[1])."""
     step = max(1, CELLS // shape[1])
     if shape[0] <= step:
         yield tabulate(rows, columns, shape, weights)

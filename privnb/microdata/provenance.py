@@ -1,32 +1,36 @@
-"""How a release was made and what is said of it, complete enough to make it again."""
+"""The provenance of a release: how the release was made, in enough detail to make it again."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from privnb.microdata.treatment import Rows, Treatment, treated
+from privnb.microdata.treatment import Rows, Treatment, select_columns
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageTypeError
 
-PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
+PLAIN = (str, int, float, bool, dict, type(None))  # other parameters, such as models, are exported as their `repr`
 
 
-class Promise(NamedTuple):
-    """A proven bound that a mechanism claims. It can be claimed and probed by attack, never measured from a release."""
+class PrivacyGuarantee(NamedTuple):
+    """The differential privacy that a mechanism claims, with its privacy budget, epsilon.
 
-    epsilon: float  # spent on one record, all columns together
+    The bound is proven for the mechanism. Attacks can probe the bound, but no measurement of a release can show it.
+    """
+
+    epsilon: float  # the total of all columns of one record
     columns: tuple[str, ...]
-    neighbours: str  # the two tables that nobody may tell apart by more than epsilon
-    statement: str  # budget, composition, what is not covered; in plain words
+    neighbours: str  # the pairs of tables to which the bound applies
+    statement: str  # budget, composition and exceptions in plain words
 
     @classmethod
     def local(cls, budget: Mapping[str, float], rest: Sequence[str]) -> Self:
-        """Local differential privacy by independent noise in each column.
+        """Return the guarantee of local differential privacy by independent noise in each column.
 
-        `budget`: epsilon by column; they add up (Dwork and Roth 2014, section 3.5). `rest`: columns without noise.
+        `budget` holds the epsilon of each column; these values add up (Dwork and Roth 2014, section 3.5). `rest` lists
+        the columns without noise.
 
-        >>> Promise.local({"age": 0.5, "sex": 1}, ["ward"]).epsilon
+        >>> PrivacyGuarantee.local({"age": 0.5, "sex": 1}, ["ward"]).epsilon
         1.5
         """
         total = math.fsum(budget.values())
@@ -35,9 +39,9 @@ class Promise(NamedTuple):
 
     @classmethod
     def together(cls, epsilon: float, columns: Sequence[str], rest: Sequence[str]) -> Self:
-        """Local differential privacy of columns that are drawn together, so that a record spends `epsilon` once.
+        """Return the guarantee of local differential privacy for columns that are drawn together.
 
-        `columns`: which; `rest`: those without noise.
+        A record spends `epsilon` once. `columns` lists the columns with noise, and `rest` the columns without noise.
         """
         return cls._of(epsilon, f"{epsilon:g} a record, {', '.join(columns)} together", columns, rest)
 
@@ -46,7 +50,7 @@ class Promise(NamedTuple):
         neighbours = f"two tables that differ in one record's {', '.join(columns)} and in nothing else"
         statement = (
             f"Local differential privacy with epsilon {spent}. "
-            f"Neighbours are {neighbours}: no release is more than exp({epsilon:g}) times as likely from one as from "
+            f"Neighbors are {neighbours}: no release is more than exp({epsilon:g}) times as likely from one as from "
             "the other. Each further noisy release of the same records adds its own epsilon."
         )
         if rest:
@@ -56,22 +60,23 @@ class Promise(NamedTuple):
 
 @dataclass(frozen=True)
 class Provenance:
-    """How a release was made, complete enough to make it again.
+    """How a release was made, in enough detail to make it again.
 
-    `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
-    only the mechanism can give. `columns`: the `Treatment` of each published column, by name. `rows`: whose they are.
-    `equal_records_alike`: records with equal quasi-identifiers are published with equal ones, so that an adversary who
-    knows the sanitizer can exclude rows; taken to be so where nothing is said. `global_recoding`: each value is
-    published alike wherever it stands, so that an adversary who knows a value knows its cell. `simulation`: something
-    was drawn with a seed, which can undo it, so not for publication. `note`: why the release came out as it did, in a
-    sentence or two, where its labels do not tell.
+    `claims` are privacy models that every class satisfies; privnb checks them again in the published labels. `promise`
+    is a bound that only the mechanism can give. `columns` holds the `Treatment` of each published column, by name.
+    `rows` is the origin of the rows. `equal_records_alike` states whether records with equal quasi-identifiers are
+    published with equal quasi-identifiers (the default); an adversary who knows the sanitizer can then exclude rows.
+    `global_recoding` states whether all cells with the same value are published in the same way; an adversary who knows
+    a value then knows the published cell. `simulation` states whether random numbers were drawn with a seed. The seed
+    could undo the draws, so such a release is not for publication. `note` explains the release in one or two sentences,
+    if the labels do not show how the release was made.
     """
 
     dataset: str
     sanitizer: str
     parameters: Mapping[str, object]
-    claims: tuple[Any, ...] = ()  # of privacy models, which lie above
-    promise: Promise | None = None
+    claims: tuple[Any, ...] = ()  # privacy models, whose package may not be imported here
+    promise: PrivacyGuarantee | None = None
     columns: Mapping[str, Treatment] = field(default_factory=dict)
     rows: Rows = Rows.RECORDS
     equal_records_alike: bool = True
@@ -81,23 +86,23 @@ class Provenance:
     seed: object = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        expect.kind("claims", self.claims, tuple, list, instead="Give some such as (KAnonymity(10),).")
+        expect.kind("claims", self.claims, tuple, list, instead="Give privacy models, such as (KAnonymity(10),).")
         for claim in self.claims:
             if not callable(getattr(claim, "holds", None)):
                 raise UsageTypeError(
-                    f"claims are privacy models, such as (KAnonymity(10),); got {expect.found(claim)}."
+                    f"`claims` must be privacy models, such as (KAnonymity(10),); got {expect.describe_value(claim)}."
                 )
-        expect.kind("promise", self.promise, Promise, type(None))
+        expect.kind("promise", self.promise, PrivacyGuarantee, type(None))
         expect.kind("columns", self.columns, Mapping, instead="Give the Treatment of each by name.")
         expect.kind("note", self.note, str)
 
     @property
     def recoded(self) -> list[str]:
-        """The names of the altered columns of which each value is published alike wherever it stands."""
-        return [*treated(self.columns, "perturbed")] if self.global_recoding else []
+        """The names of the altered columns in which all cells with the same value are published in the same way."""
+        return [*select_columns(self.columns, "perturbed")] if self.global_recoding else []
 
     def public(self) -> dict[str, Any]:
-        """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
+        """Return all facts as plain values, except the seed, which could undo the noise."""
         return {
             "dataset": self.dataset,
             "sanitizer": self.sanitizer,

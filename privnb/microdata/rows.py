@@ -1,7 +1,7 @@
-"""Rows that obey a schema, and how many records each of them stands for: what counts needs no more.
+"""Rows that conform to a schema, with the number of records that each row represents.
 
-What works on distinct combinations (`Sanitizer.by_combinations`) takes `Counted`; all else takes a `Dataset`, whose
-rows are records, and refuses it by its type.
+A sanitizer that works on distinct combinations (`Sanitizer.by_combinations`) accepts a `CombinationTable`. All other
+code accepts only a `Dataset`, whose rows are records, and refuses a `CombinationTable` by its type.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from privnb.microdata import hierarchy, withholding
 from privnb.microdata.bands import Bands
-from privnb.microdata.columns import WrittenOut, by_value, having, in_codes, plain
-from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
+from privnb.microdata.columns import DecodedTable, assign_columns, decode_column, encode_column, map_values
+from privnb.microdata.counts import count_people_by_group, encode_values, factorize, group_codes
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
@@ -27,7 +27,7 @@ from privnb.runtime.validation import validated
 
 
 class _Coded:
-    """What `Microdata` work out of their rows when they are made."""
+    """The fields that `Microdata` computes from its rows on creation."""
 
     cells: pd.DataFrame
     codes: Mapping[str, IntArray]
@@ -36,19 +36,19 @@ class _Coded:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata(_Coded):
-    """Rows with the columns of a schema, checked against it when made: what `Dataset` and `Counted` have in common.
+    """Rows with the columns of a schema, checked on creation: the base class of `Dataset` and `CombinationTable`.
 
     Attributes
     ----------
     times : integer array (rows,)
-        How many records each row stands for; None: each is one.
+        The number of records of each row; if None, each row is 1 record.
     """
 
     name: str
     if TYPE_CHECKING:
         table: pd.DataFrame
     else:
-        table: pd.DataFrame = WrittenOut()  # no default, but how it is kept
+        table: pd.DataFrame = DecodedTable()  # a descriptor, not a default value
     schema: Schema
     hierarchies: Mapping[str, Any]
 
@@ -59,25 +59,25 @@ class Microdata(_Coded):
         expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
         check_name("dataset", self.name)
         cells = self.cells.reset_index(drop=True)
-        if cells.columns.is_unique:  # others are refused
-            cells = pd.DataFrame({name: in_codes(cells[name]) for name in cells}, index=cells.index)
+        if cells.columns.is_unique:  # tables with repeated columns are refused below
+            cells = pd.DataFrame({name: encode_column(cells[name]) for name in cells}, index=cells.index)
         self.schema.check(cells, 2 if self.times is None else 1)
         cells = cells[self.schema.names()]
         for name in cells:
             if self.schema[name].numeric:
-                # 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file.
+                # Replace -0.0 by 0.0: the two are equal, but they are written differently, which would divide a class.
                 numbers = self.schema[name].numbers.read(cells[name])
-                cells[name] = by_value(lambda values: values + 0.0 if values.dtype.kind == "f" else values, numbers)
+                cells[name] = map_values(lambda values: values + 0.0 if values.dtype.kind == "f" else values, numbers)
         object.__setattr__(self, "table", cells)
         codes = {}
         for name in self.schema.quasi_identifiers:
             if name not in self.hierarchies:
                 raise SchemaError(
                     f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
-                    "Add one to hierarchies, or use hierarchy.flat(attribute)."
+                    "Add a hierarchy to `hierarchies`, or use hierarchy.flat(attribute)."
                 )
             expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
-            codes[name] = self.hierarchies[name].codes(self.marked(name)).astype(np.int32)  # every value has its place
+            codes[name] = self.hierarchies[name].codes(self.marked(name)).astype(np.int32)  # every value has a position
             codes[name].flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
@@ -86,31 +86,32 @@ class Microdata(_Coded):
 
     @property
     def record_count(self) -> int:
-        """How many records there are: int."""
+        """The number of records."""
         return len(self) if self.times is None else int(self.times.sum())
 
-    def __getstate__(self) -> dict[str, Any]:  # what is made again is not sent to other processes
+    def __getstate__(self) -> dict[str, Any]:  # other processes compute these fields again
         return {name: value for name, value in vars(self).items() if name not in ("table", "alike")}
 
     def marked(self, name: str) -> pd.Series:
-        """A column as hierarchies read it: a missing number by its mark."""
+        """Return a column as hierarchies read it, with the mark in place of each missing number."""
         return self.schema[name].public_domain.marked(self.cells[name])
 
     @cached_property
     def alike(self) -> tuple[IntArray, IntArray]:
-        """Which rows have equal quasi-identifiers: the first row of each set, in the order of their codes, and the set
-        of each row. Two integer arrays.
+        """The sets of rows with equal quasi-identifiers, in the order of their codes.
+
+        The result is two integer arrays: the first row of each set, and the set of each row.
         """
         columns = [*self.codes.values()] or [np.zeros(len(self), dtype=np.int64)]
-        found = distinct_codes(columns, [int(column.max()) + 1 for column in columns])
+        found = group_codes(columns, [int(column.max()) + 1 for column in columns])
         for each in found:
             each.flags.writeable = False
         return found
 
     def lent(self) -> Self:
-        """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
+        """Return a copy for other authors' code, which may change the copy without an effect on this object."""
         other = copy.copy(self)
-        object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
+        object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies on write
         object.__setattr__(other, "alike", self.alike)
         for name in ("hierarchies", "codes"):
             object.__setattr__(other, name, dict(getattr(self, name)))
@@ -118,45 +119,48 @@ class Microdata(_Coded):
 
     @cached_property
     def people(self) -> IntArray | None:
+        """The person of each row, numbered from 0; None without a key of people."""
         if self.schema.person is None:
             return None
-        codes = coded(self.cells[self.schema.person])[0]
+        codes = encode_values(self.cells[self.schema.person])[0]
         codes.flags.writeable = False
         return codes
 
     @cached_property
     def weights(self) -> FloatArray | None:
+        """The sampling weight of each row; None without weights."""
         if self.schema.weight is None:
             return None
-        weights = pd.to_numeric(plain(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
+        weights = pd.to_numeric(decode_column(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
         weights.flags.writeable = False
         return weights
 
     @property
     def headcount(self) -> int:
-        """How many people the records are of: int; without a key as many as records."""
+        """The number of people or, without a key of people, the number of records."""
         return self.record_count if self.people is None else int(self.people.max()) + 1
 
     @cached_property
     def shared(self) -> dict[str, IntArray]:
+        """The positions of each quasi-identifier that at least `withholding.LIMIT` people share."""
         found = {}
         for name, codes in self.codes.items():
-            index, occurring = factorized(codes, sort=True)  # of a domain of a billion values few occur
-            found[name] = occurring[people_in(index, self.people, times=self.times) >= withholding.LIMIT]
+            index, occurring = factorize(codes, sort=True)  # few of a billion values of a domain occur
+            found[name] = occurring[count_people_by_group(index, self.people, times=self.times) >= withholding.LIMIT]
         return found
 
     def in_bands(self, *names: str) -> Self:
-        """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
+        """Return the same records with the numeric columns `names` as categories (see `bands`) and all other columns.
 
         Parameters
         ----------
         names : str, any number of them
-            No quasi-identifiers, which generalize as their hierarchies say.
+            The numeric attributes, which must not be quasi-identifiers, because hierarchies generalize these.
 
         Returns
         -------
         Microdata
-            Of the same kind.
+            An object of the same class.
 
         Raises
         ------
@@ -165,50 +169,51 @@ class Microdata(_Coded):
         """
         bands = {name: Bands.of(self.schema[name].numbers) for name in names if self.schema[name].numeric}
         if known := [name for name in bands if name in self.schema.quasi_identifiers]:
-            raise UsageError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
+            raise UsageError(
+                f"'{known[0]}' is a quasi-identifier, which is generalized and has no bands. Name another attribute."
+            )
         if not bands:
             return self
-        labels = {name: by_value(own.labels, self.marked(name)) for name, own in bands.items()}
+        labels = {name: map_values(own.labels, self.marked(name)) for name, own in bands.items()}
         attributes = (
             replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
             for each in self.schema.attributes
         )
         schema = Schema(self.schema.dataset, tuple(attributes))
-        return replace(self, table=having(self.cells, labels), schema=schema)
+        return replace(self, table=assign_columns(self.cells, labels), schema=schema)
 
 
-def checked_times(times: Any, rows: int) -> IntArray:
-    """How many records each of some rows stands for, integer array (rows,). Raises ValueError for what says no such."""
+def check_times(times: Any, rows: int) -> IntArray:
+    """Return the number of records of each row, integer array (rows,). Raise UsageError for any other argument."""
     times = np.asarray(times)
     if times.shape != (rows,) or times.dtype.kind not in "iu" or (times < 1).any():
-        raise UsageError(f"times must be an array ({rows},) of whole numbers from 1, one per row.")
+        raise UsageError(f"`times` must be an array ({rows},) of whole numbers of at least 1, one for each row.")
     return times.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counted(Microdata):
-    """Distinct combinations of published values, and how many records have each: all that work on counts
-    reads of a table.
+class CombinationTable(Microdata):
+    """Distinct combinations of published values, with the number of records that have each combination.
 
     Parameters
     ----------
     name, table, schema, hierarchies
-        As of a `Dataset`; no two rows of `table` need be equal.
+        As in a `Dataset`, but all rows of `table` may differ.
     times : integer array (rows,)
-        How many records have each combination, from 1.
+        The number of records with each combination, at least 1.
     """
 
     times: IntArray
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "times", checked_times(self.times, len(self)))
+        object.__setattr__(self, "times", check_times(self.times, len(self)))
         self.schema.check_records(self.record_count)
 
     @classmethod
     @validated
-    def of(cls, data: Microdata) -> tuple[Counted, IntArray]:
-        """The distinct rows of `Microdata` in what is published, and in whose they are.
+    def of(cls, data: Microdata) -> tuple[CombinationTable, IntArray]:
+        """Return the distinct rows of `Microdata` in the published columns and the key of people.
 
         Parameters
         ----------
@@ -217,14 +222,14 @@ class Counted(Microdata):
         Returns
         -------
         counted : Counted
-            Without identifiers and weights; rows sorted by their columns' codes.
+            The distinct rows without identifiers and weights, sorted by the codes of their columns.
         place : integer array
-            Which of them each row of `data` is.
+            The distinct row to which each row of `data` is equal.
         """
         roles = (*PUBLISHED, Role.PERSON)
         schema = replace(data.schema, attributes=tuple(a for a in data.schema.attributes if a.role in roles))
-        columns = [coded(data.cells[name]) for name in schema.names()]
-        first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+        columns = [encode_values(data.cells[name]) for name in schema.names()]
+        first, index = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
         times = np.bincount(index, data.times).astype(np.int64)
         return cls(data.name, data.cells[schema.names()].iloc[first], schema, data.hierarchies, times), index
 

@@ -1,4 +1,4 @@
-"""How a release treats each column, and whose its rows are: what attacks and measures ask before they read it."""
+"""The treatment of each column of a release, and the origin of its rows, which attacks and measures check."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,90 +12,98 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 
-# What a published cell says of the record that its row is of.
+# The information that a published cell gives about the record of its row.
 KINDS = {
     "exact": "the record's own value",
     "generalized": "a label that covers the record's value",
     "suppressed": "the record's own value or *",
-    "bucketized": "no cell: the values stand by bucket in a table of their own",
-    "noisy": "drawn from the record's value by a law that everybody knows",
-    "perturbed": "changed, by no law that is known",
-    "synthetic": "nothing: the row is nobody's",
+    "bucketized": "no cell: a separate table lists the values by bucket",
+    "noisy": "drawn from the record's value by a publicly known distribution",
+    "perturbed": "another value, drawn or computed without a publicly known distribution",
+    "synthetic": "nothing: the row is synthetic",
 }
-TRUE = ("exact", "generalized", "suppressed")  # kinds of which every cell is true of its record
-UNTRUE = ("noisy", "perturbed", "synthetic")  # and of which a cell is a value that need not be the record's
+TRUE = ("exact", "generalized", "suppressed")  # the kinds whose cells are all true of their records
+UNTRUE = ("noisy", "perturbed", "synthetic")  # the kinds whose cells need not hold the value of their record
 
 
 class Unreadable(UsageError):
-    """An attack or a measure cannot speak of a release that treats its columns or rows so."""
+    """An attack or a measure is not defined for this treatment of columns or this origin of rows."""
 
 
 class Rows(StrEnum):
-    """Whose the rows of a release are."""
+    """The origin of the rows of a release."""
 
     RECORDS = "the records"  # row i is record i
     SUBSET = "a subset of the records"
-    NOBODY = "nobody's"
+    SYNTHETIC = "synthetic"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Rows | None":
+        return cls.SYNTHETIC if value == "nobody's" else None  # provenance of version 0.1.0
 
 
 class Law:
-    """The law of the noise in one column. It is public: whoever knows it can weigh what a noisy cell may stand for.
+    """The distribution of the noise in one column.
 
-    A subclass is a frozen dataclass of its parameters, states itself in `__str__`, and gives the closed forms that it
-    has; measures that need another one are absent. Positions count steps of the public domain, or categories, from 0.
+    The distribution is public, so an adversary can compute how likely each true value is, given a noisy cell. A
+    subclass is a frozen dataclass of its parameters, describes itself in `__str__`, and implements the closed forms
+    that exist for it. Measures that need another closed form are not available. Positions are numbers of steps of the
+    public domain, or of categories, from 0.
 
     Attributes
     ----------
     together : Jointly, optional
-        The law of all columns that are drawn together with this one; None: the column is drawn by itself.
+        The law of all columns that are drawn together with this column; None if the column is drawn independently.
     """
 
-    HINT: ClassVar[str] = "A release has that of each noisy column: release.columns[name].law."
+    HINT: ClassVar[str] = "Take the law of a noisy column: release.columns[name].law."
     together: "Jointly | None" = None
 
     def vulnerability(self, prior: FloatArray, positions: IntArray) -> float:
-        """How likely the true value is guessed from a noisy cell: a number from `max(prior)` to `sum(prior)`.
+        """Return the probability of a correct guess of the true value from a noisy cell, `max(prior)` to `sum(prior)`.
 
-        `prior`: float array (m,), how likely each of the ascending `positions`, integer array (m,), is.
+        `prior`, a float array (m,), holds the probability of each of the ascending `positions`, an integer array (m,).
         """
-        raise self._without("how likely a cell is guessed")
+        raise self._without("the probability that a cell is guessed")
 
     def capacity(self, size: int) -> float:
-        """How many times more any adversary can gain from a cell of a domain of `size` values: 1 and more."""
-        raise self._without("what a cell can tell at most")
+        """Return the largest factor, at least 1, by which a cell with `size` values can raise an adversary's gain."""
+        raise self._without("the most that a cell can reveal")
 
     def surprise(self, true: IntArray, seen: Array) -> FloatArray:
-        """-ln of how likely each cell is seen where each position is true, up to a constant: float array.
+        """Return, as a float array, the negative log-likelihood of each cell given each position, up to a constant.
 
-        `true`: integer array; `seen`: array of the same shape, in steps from 0 or positions of categories.
+        `true` is an integer array of positions. `seen` is an array of the same shape, in steps from 0 or as positions
+        of categories.
         """
-        raise self._without("how likely a row is anybody's")
+        raise self._without("the probability that a row belongs to a person")
 
     def transition(self, size: int) -> FloatArray:
-        """How likely each value is published for each true one: float array (size, size), rows add up to 1."""
-        raise self._without("how likely each value becomes each other one")
+        """Return the probability of each published value given each true value, as a float array (size, size)."""
+        raise self._without("the probability that one value becomes another")
 
     def amplification(self, size: int) -> float:
-        """Gamma: how many times likelier any cell is for one true value than for another, of `size` values; from 1."""
-        raise self._without("how much likelier one true value makes a cell than another does")
+        """Return gamma, the largest ratio of the probabilities of a cell given two true values, which is at least 1."""
+        raise self._without("the largest ratio of a cell's probabilities under two true values")
 
     def cumulative(self, noise: Any) -> FloatArray:
-        """How likely the noise is at most each of these numbers, in the attribute's unit: float array."""
-        raise self._without("how likely noise is at most a number")
+        """Return, as a float array, the probability that the noise is at most each number, in the attribute's unit."""
+        raise self._without("the probability that noise is at most a number")
 
     @property
     def variance(self) -> float:
-        """The mean square of the noise, whose mean is 0, in the attribute's unit squared: float above 0."""
-        raise self._without("how far it moves a number")
+        """The mean square of the noise, whose mean is 0, above 0 and in the square of the attribute's unit."""
+        raise self._without("the mean square of the noise")
 
     def covariance(self, other: str) -> float:
-        """That of the noise in this column with the noise in the column `other`: 0 where it is drawn by itself."""
+        """Return the covariance with the noise in the column `other`; 0 if the noise is drawn independently."""
         return 0.0
 
     def found(self, groups: Sequence[IntArray]) -> float:
-        """How many people are found by their noisy cell, on average, among people of different values.
+        """Return the expected number of people who are re-identified by their noisy cells.
 
-        `groups`: the positions in each group of people who are known apart, a list of ascending integer arrays.
+        `groups` lists the ascending positions of the people in each group that an adversary can distinguish, as integer
+        arrays.
         """
         return float(sum(self.vulnerability(np.ones(len(group)), group) for group in groups))
 
@@ -104,26 +112,26 @@ class Law:
 
 
 @contextmanager
-def of_column(name: str) -> Iterator[None]:
-    """What a law refuses inside names the column whose noise it is of."""
+def name_column(name: str) -> Iterator[None]:
+    """Add the name of a column to an error that the law of the column raises in this context."""
     try:
         yield
     except Unreadable as error:
-        raise Unreadable(f"of the noise of '{name}' nothing is known here: {error}") from None
+        raise Unreadable(f"the noise of '{name}' cannot be evaluated: {error}") from None
 
 
 @dataclass(frozen=True)
 class Jointly:
-    """Several columns drawn together: one law over the combinations of their values.
+    """Several columns that are drawn together, with one law over the combinations of their values.
 
     Parameters
     ----------
     names : tuple of str
         The columns.
     sizes : tuple of int
-        How many values each has. A combination's position counts the last column's values fastest.
+        The number of values of each column. The position of a combination varies fastest with the last column.
     law : Law
-        Over the positions of all combinations.
+        The law over the positions of all combinations.
     """
 
     names: tuple[str, ...]
@@ -131,7 +139,7 @@ class Jointly:
     law: Law
 
     def positions(self, columns: Sequence[IntArray] | Sequence[Sequence[int]]) -> IntArray:
-        """The position of each combination, integer array (n,). `columns`: integer arrays (n,), one of each column.
+        """Return the position of each combination, integer array (n,); `columns` are integer arrays (n,).
 
         >>> int(Jointly(("age", "sex"), (3, 2), Law()).positions([np.array([2]), np.array([1])])[0])
         5
@@ -141,7 +149,7 @@ class Jointly:
 
 @dataclass(frozen=True)
 class Treatment:
-    """What was done to a column: one of `KINDS`, and the `Law` of noise.
+    """The treatment of a column: one of `KINDS`, and the `Law` of the column's noise.
 
     >>> str(Treatment("generalized"))
     'generalized'
@@ -154,19 +162,21 @@ class Treatment:
         expect.one_of("kind", self.kind, KINDS)
         expect.kind("law", self.law, Law, type(None), instead="Subclass privnb.microdata.treatment.Law.")
         if (self.kind == "noisy") != (self.law is not None):
-            raise UsageError(f"a noisy column has a law and no other one has, got {self.kind!r} with {self.law}.")
+            raise UsageError(
+                f"`law` must be given for a noisy column and for no other column; got {self.kind!r} with {self.law}."
+            )
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.law}" if self.law else self.kind
 
     @property
     def noise_law(self) -> Law:
-        """The law of a noisy column. Raises Unreadable for another column, which has none."""
+        """The law of a noisy column. Raises Unreadable for any other column, because such a column has no law."""
         if self.law is None:
-            raise Unreadable(f"a column has a law if it is noisy, this one is {self.kind}.")
+            raise Unreadable(f"only a noisy column has a law; this column is {self.kind}.")
         return self.law
 
 
-def treated(columns: Mapping[str, Treatment], *kinds: str) -> tuple[str, ...]:
-    """The names of the columns, of `{name: Treatment}`, that were treated in one of these ways: a tuple."""
+def select_columns(columns: Mapping[str, Treatment], *kinds: str) -> tuple[str, ...]:
+    """Return the names of the columns in `{name: Treatment}` with one of these treatments."""
     return tuple(name for name, treatment in columns.items() if treatment.kind in kinds)

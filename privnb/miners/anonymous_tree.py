@@ -1,11 +1,13 @@
-"""A decision tree of which no node tells of fewer than k people.
+"""A decision tree in which every node has at least k people.
 
-Every node says how many people are in it and how many of each class. Who reads two nodes knows their difference, too.
-Where each leaf has k people or nobody, so has each node, and each difference of a node and nodes below it.
+Every node shows the number of its people, in total and in each class. A reader can also subtract the numbers of one
+node from those of another node. If each leaf holds either nobody or at least k people, so does each node, and so does
+the difference between a node and the nodes below it.
 
-The tree splits a label of a hierarchy into its children, on whichever attribute tells most about the target, and takes
-back a split that leaves few people in a leaf. Numbers that generalize to ranges are cut in two. So it is a table that
-generalizes by local recoding, a leaf a class.
+The tree splits on the attribute that is most informative about the target: it divides a label of the attribute's
+hierarchy into the children of the label, or a range of numbers into two ranges. It rejects a split that leaves a leaf
+with fewer than k people. The tree therefore acts like a table that is generalized by local recoding, with a class for
+each leaf.
 
 Source: Friedman, Wolff, Schuster, "Providing k-anonymity in Data Mining", VLDB Journal 17(4), 2008; Aggarwal and Yu
 2008, sections 5.4.2 and 5.7.2.
@@ -31,16 +33,17 @@ Positions = IntArray | range
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeNode:
-    """Some people: those whose position on each attribute's line is in `within`.
+    """The people whose position on each attribute's line is in `within`.
 
     Parameters
     ----------
     within : dict of str to integer array or range
-        Positions by attribute; of numbers that generalize to ranges a range, for there may be billions.
+        The positions, by attribute; a range if numbers generalize to ranges, because there may be billions of
+        positions.
     counts : integer array (classes,)
-        How many people are of each class.
+        The number of people of each class.
     attribute : str
-        What it is split by; empty for a leaf.
+        The attribute of the split; empty for a leaf.
     children : list of TreeNode
     """
 
@@ -51,23 +54,23 @@ class TreeNode:
 
     @property
     def people(self) -> int:
-        """How many there are: int."""
+        """Return the number of people."""
         return int(self.counts.sum())
 
     @property
     def leaves(self) -> "list[TreeNode]":
-        """Those below it, or itself: a list of TreeNode."""
+        """Return the leaves below the node, or the node itself if it is a leaf."""
         return [leaf for child in self.children for leaf in child.leaves] if self.children else [self]
 
     @property
     def nodes(self) -> "list[TreeNode]":
-        """Itself and all below."""
+        """Return the node and all nodes below it."""
         return [self, *(node for child in self.children for node in child.nodes)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnonymousTree:
-    """A tree that was learned: `root`, and the `classes` that it guesses, in the order of the nodes' counts."""
+    """A fitted tree: the `root`, and the `classes` that the tree predicts, in the order of the nodes' counts."""
 
     root: TreeNode
     classes: tuple[Any, ...]
@@ -78,9 +81,10 @@ class AnonymousTree:
 
     @validated
     def predict(self, dataset: Dataset) -> Array:
-        """The class of each record, object array (n,): the commonest of its leaf, of an empty one that of its parent.
+        """Return the class of each record, the most common class in the record's leaf, as an object array (n,).
 
-        Of a value that no node holds the guess is that of the last node that does.
+        An empty leaf predicts the class of its parent. If no child of a node contains a value, the node predicts the
+        most common class of its own people.
         """
         guesses = np.empty(len(dataset), dtype=object)
         self._guess(self.root, dataset.codes, np.arange(len(dataset)), self.root, guesses)
@@ -95,14 +99,8 @@ class AnonymousTree:
             inside = _among(codes[node.attribute][rows], child.within[node.attribute])
             self._guess(child, codes, rows[inside], known, guesses)
 
-    def described(self) -> list[tuple[dict[str, str], tuple[int, ...]]]:
-        """One row per leaf that holds somebody: the labels, by attribute, and how many people are of each class.
-
-        Returns
-        -------
-        list of tuple
-            (dict of str to str, tuple of int).
-        """
+    def describe_leaves(self) -> list[tuple[dict[str, str], tuple[int, ...]]]:
+        """Return, for each leaf that is not empty, the labels by attribute and the number of people of each class."""
         return [
             (
                 {name: _label(self.hierarchies[name], at) for name, at in leaf.within.items()},
@@ -117,18 +115,18 @@ class AnonymousTree:
 def anonymous_tree(
     dataset: Dataset, target: AttributeName, k: Count, *, attributes: Sequence[str] | None = None
 ) -> AnonymousTree:
-    """Learn a tree on the quasi-identifiers.
+    """Learn a tree that splits on the quasi-identifiers.
 
     Parameters
     ----------
     dataset : Dataset
-        Of one record per person.
+        A table with one record per person.
     target : str
-        The attribute that it guesses, of categories; no quasi-identifier.
+        The attribute to predict. The attribute must have categories and must not be a quasi-identifier.
     k : int
-        From 1, which asks for nothing.
+        The minimum number of people in a node, at least 1; with 1, the bound has no effect.
     attributes : list of str, optional
-        The quasi-identifiers that it may split by; None: all.
+        The quasi-identifiers for splits. If None, all quasi-identifiers are used.
 
     Returns
     -------
@@ -137,26 +135,32 @@ def anonymous_tree(
     Raises
     ------
     ValueError
-        For a target that is numeric or a quasi-identifier, another attribute, and fewer than k records.
+        If the target is numeric or a quasi-identifier, if an attribute is not a quasi-identifier, or if there are fewer
+        than k records.
     NotForThisTable
-        Without a quasi-identifier, and where people have several records.
+        If there is no quasi-identifier, or if people have several records.
     """
     names = dataset.schema.quasi_identifiers
     if attributes is not None:
         expect.texts("attributes", attributes, "quasi-identifiers")
         if unknown := [name for name in attributes if name not in names]:
-            known = ", ".join(names)
-            raise UsageError(f"{', '.join(unknown)} is no quasi-identifier of '{dataset.name}'. There are {known}.")
+            raise UsageError(
+                f"`attributes` must be quasi-identifiers of '{dataset.name}', {', '.join(names)}; got "
+                f"{', '.join(unknown)}."
+            )
         names = list(attributes)
     attribute = dataset.schema[target]
     if not names or dataset.schema.person:
-        what = "people of it may have several records" if names else "it has no quasi-identifier column"
+        what = "its people may have several records" if names else "it has no quasi-identifier column"
         raise NotForThisTable(f"a tree of '{dataset.name}' cannot be learned: {what}. Choose another table or study.")
     if attribute.numeric or target in names:
         what = "numeric" if attribute.numeric else "a quasi-identifier"
-        raise UsageError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
+        raise UsageError(
+            f"`target` must have categories and not be a quasi-identifier; '{target}' is {what}. Name another "
+            "attribute."
+        )
     if len(dataset) < k:
-        raise UsageError(f"k must be at most the {len(dataset)} records, got {k}.")
+        raise UsageError(f"`k` must be at most the number of records, {len(dataset)}; got {k}.")
     codes, values = dataset.codes, attribute.categories.values
     classes = attribute.public_domain.codes(dataset.cells[target])
     hierarchies: dict[str, Any] = {name: dataset.hierarchies[name] for name in names}
@@ -165,9 +169,9 @@ def anonymous_tree(
     }
 
     def node(within: dict[str, Positions], rows: IntArray) -> TreeNode:
-        """Return the node of these people, with all that can be split off."""
+        """Return the node of the given people, with all splits below it."""
         counts = np.bincount(classes[rows], minlength=len(values))
-        best: tuple[float, str | None, Any, Any] = ROUNDING, None, None, None  # what tells nothing is no split
+        best: tuple[float, str | None, Any, Any] = ROUNDING, None, None, None  # a split must be informative
         for split, hierarchy in hierarchies.items():
             for of, parts in _splits(hierarchy, within[split], codes[split][rows]):
                 table = tabulate(of, classes[rows], (len(parts), len(values)))
@@ -185,13 +189,13 @@ def anonymous_tree(
 
 
 def _entropy(counts: IntArray) -> float:
-    """Bits to say everybody's class: the entropy of the shares, by the number of people."""
+    """Return the number of bits that encode all classes: the entropy of the shares, times the number of people."""
     occurring = counts[counts > 0]
     return float((occurring * np.log2(occurring.sum() / occurring)).sum()) if len(occurring) else 0.0
 
 
 def _is_line(hierarchy: Any) -> bool:
-    """Whether labels are ranges, which may be cut anywhere."""
+    """Return whether labels are ranges, which may be cut anywhere."""
     return getattr(hierarchy, "groups", None) is None and getattr(hierarchy, "leaves", None) is None
 
 
@@ -208,7 +212,7 @@ def _label(hierarchy: Any, positions: Positions) -> str:
 
 
 def _splits(hierarchy: Any, positions: Positions, codes: IntArray) -> Iterator[tuple[IntArray, list[Any]]]:
-    """Ways to split a label: of each the part of each person, integer array (n,) from 0, and each part's positions."""
+    """Yield the splits of a label: the part of each person, (n,) from 0, and the positions of each part."""
     if len(positions) < 2:
         return
     if _is_line(hierarchy):

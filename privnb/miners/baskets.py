@@ -1,6 +1,6 @@
-"""Records as sets of items, which rules are mined of.
+"""Records as sets of items, from which rules are mined.
 
-Of a table an item is a value of an attribute, such as `sex=Male`.
+In a table, an item is a value of an attribute, such as `sex=Male`.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from privnb.microdata.schema import NotForThisTable, Schema
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import meant
+from privnb.runtime.names import suggest
 from privnb.runtime.validation import validated
 
 
@@ -26,13 +26,15 @@ class Baskets:
     Parameters
     ----------
     items : tuple of str
-        All different.
+        The names of the items, all different.
     has : bool array (n, items)
-        Which record has which item.
+        Whether each record has each item.
     kinds : tuple, optional
-        Of each item what no record has two of, such as the attribute that it is a value of; None: nothing of the kind.
+        The kind of each item, such as its attribute. A record has at most one item of a kind.
+        If None, items have no kinds.
     unknown : bool array (n, items), optional
-        The cells that are blocked: nobody sees whether the record has that item. `has` is False there.
+        Whether each cell is blocked, so that it does not show whether the record has the item. `has` is False for
+        blocked cells.
     """
 
     items: tuple[str, ...]
@@ -47,37 +49,31 @@ class Baskets:
             fits = isinstance(cells, np.ndarray) and cells.dtype == bool and cells.ndim == 2
             if (name == "has" or cells is not None) and not (fits and cells.shape[1] == len(self.items) and len(cells)):
                 raise UsageError(
-                    f"{name} must be a bool array (n, {len(self.items)}), one column per item of items, got "
-                    f"{expect.found(cells)}."
+                    f"`{name}` must be a bool array (n, {len(self.items)}), with a column for each of `items`; got "
+                    f"{expect.describe_value(cells)}."
                 )
         if self.kinds is not None and not (isinstance(self.kinds, tuple | list) and len(self.kinds) == len(self.items)):
             raise UsageError(
-                f"kinds must be the attribute of each of {len(self.items)} items, got {expect.found(self.kinds)}."
+                f"`kinds` must be the attribute of each of {len(self.items)} items; got "
+                f"{expect.describe_value(self.kinds)}."
             )
         if self.unknown is not None and (self.unknown.shape != self.has.shape or (self.unknown & self.has).any()):
-            raise UsageError("unknown must have a cell for each of has, none of which a record is known to have.")
+            raise UsageError("`unknown` must have the shape of `has`, and must be False where `has` is True.")
 
     @classmethod
     def of(cls, records: Sequence[Collection[str]]) -> Self:
-        """Those of a list of sets of str; the items are all that occur, in order."""
+        """Return the baskets of a list of sets of str, with all items that occur, in alphabetical order."""
         items = tuple(sorted({item for record in records for item in record}))
         return cls(items, np.array([[item in record for item in items] for record in records], dtype=bool))
 
     @classmethod
     @validated
     def of_table(cls, dataset: Dataset) -> Self:
-        """One item per value of the public domain of each published attribute of categories.
+        """Return the baskets of a table, with an item for each value of each published categorical attribute.
 
-        Parameters
-        ----------
-        dataset : Dataset
-
-        Raises
-        ------
-        NotForThisTable
-            For a table without categories: numbers are in no rule.
+        Raises NotForThisTable for a table without categories, because numbers are not in rules.
         """
-        items, kinds = items_of(dataset.schema)
+        items, kinds = list_items(dataset.schema)
         domains = {name: dataset.schema[name].categories for name in dict.fromkeys(kinds)}
         own = [np.eye(len(each.values), dtype=bool)[each.codes(dataset.cells[n])] for n, each in domains.items()]
         return cls(items, np.hstack(own), kinds)
@@ -85,24 +81,24 @@ class Baskets:
     def __len__(self) -> int:
         return len(self.has)
 
-    def __repr__(self) -> str:  # never the records
+    def __repr__(self) -> str:  # it must not show the records
         return f"Baskets({len(self)} records, {len(self.items)} items)"
 
     def places(self, items: Iterable[str]) -> list[int]:
-        """The columns of some items, a list of int. Raises ValueError for one that is unknown."""
+        """Return the columns of some items. Raises ValueError for an unknown item."""
         if absent := [item for item in items if item not in self._place]:
             raise UsageError(
-                f"there is no item {', '.join(map(repr, absent))}.{meant(absent, self.items)} "
-                f"There are {', '.join(self.items[:8])}{', ...' if len(self.items) > 8 else ''}."
+                f"there is no item {', '.join(map(repr, absent))}.{suggest(absent, self.items)} "
+                f"The items are {', '.join(self.items[:8])}{', ...' if len(self.items) > 8 else ''}."
             )
         return [self._place[item] for item in items]
 
     def count(self, items: Iterable[str]) -> int:
-        """How many records have all of these items: int."""
+        """Count the records with all of these items."""
         return int(self.has[:, self.places(items)].all(axis=1).sum())
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> IntArray:
-        """How many records have the items at the places `prefix` and, each alone, those of `last`: (len(last),)."""
+        """Count, for each item of `last`, the records that have the item and all items at the places `prefix`."""
         found = self._bits[last]
         for place in prefix:
             found = found & self._bits[place]
@@ -120,15 +116,15 @@ class Baskets:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weighted:
-    """n records of which each has each item with a weight, which need not be 0 or 1: what a release tells of it.
+    """n records of a release with a weight for each item. A weight need not be 0 or 1.
 
-    An itemset counts the sum over the records of the product of its items' weights.
+    The count of an itemset is the sum over the records of the product of its items' weights.
 
     Parameters
     ----------
     items : tuple of str
     kinds : tuple
-        As of `Baskets`.
+        The kind of each item, as in `Baskets`.
     weights : float array (items, n)
     """
 
@@ -143,35 +139,35 @@ class Weighted:
         return f"Weighted({len(self)} records, {len(self.items)} items)"
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
-        """As of `Baskets`."""
+        """Sum, for each item of `last`, the weights of records with the item and all items at the places `prefix`."""
         product = np.ones(len(self)) if not prefix else self.weights[prefix[0]]
         for place in prefix[1:]:
             product = product * self.weights[place]
         return self.weights[last] @ product
 
 
-def categories(schema: Schema) -> list[str]:
-    """The published attributes that have items, a list of names. Raises NotForThisTable where there is none."""
+def list_categorical(schema: Schema) -> list[str]:
+    """Return the published attributes with items. Raises NotForThisTable if there are no such attributes."""
     names = [n for n in schema.published if schema[n].domain is not None and not schema[n].numeric]
     if not names:
         raise NotForThisTable(
-            f"rules are of categories, and '{schema.dataset}' has no published attribute of categories. Describe a "
-            "column as one."
+            f"rules need categories, and '{schema.dataset}' has no published categorical attribute. Describe a column "
+            "as categories."
         )
     return names
 
 
-def item(attribute: str, value: object) -> str:
-    """What an item of a table is called.
+def name_item(attribute: str, value: object) -> str:
+    """Return the name of an item of a table.
 
-    >>> item("sex", "Male")
+    >>> name_item("sex", "Male")
     'sex=Male'
     """
     return f"{attribute}={value}"
 
 
-def items_of(schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The items of a table and the attribute of each, two tuples of str."""
-    names = categories(schema)
+def list_items(schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the items of a table and the attribute of each item, as two tuples of str."""
+    names = list_categorical(schema)
     pairs = [(name, value) for name in names for value in schema[name].categories.values]
-    return tuple(item(*pair) for pair in pairs), tuple(name for name, _ in pairs)
+    return tuple(name_item(*pair) for pair in pairs), tuple(name for name, _ in pairs)

@@ -1,6 +1,7 @@
-"""One feature space for exact and generalized records, so that miners can read any release.
+"""A common feature space for exact and generalized records, so that miners can read any release.
 
-A miner that learned from a release can predict for exact records, and the reverse.
+A miner that learned from a release can predict exact records, and a miner that learned from exact records can predict a
+release.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,29 +13,32 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata.counts import coded, distinct_codes
+from privnb.microdata.counts import encode_values, group_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import OfLeaves
 from privnb.microdata.schema import Attribute, Numbers, Schema, SchemaError
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 
-LEAVES = 50  # columns of an attribute of categories: a miner's time grows with each, and a rare value tells it little
+LEAVES = 50  # maximum columns of a categorical attribute: each takes a miner time, and rare values have little effect
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
     """n records as miners read them, in two views; `encoded[rows]` selects records by an index or boolean array.
 
-    `features`: float32 array (n, f). A numeric attribute has two columns, the low and the high end of the published
-    cell, equal for a number. Where its numbers may be missing there is a third, 1 for a cell that covers a missing one
-    and else 0; the ends of a missing one are the median of those records that a miner learns from which are not. Any
-    other has one column a leaf of its hierarchy, with 1 / size for each of the leaves that the cell covers and 0
-    elsewhere, so that an exact cell is one-hot.
-
-    `labels`: DataFrame (n, attributes), the papers' reading: a number is a number, NaN a missing one; every published
-    text is a nominal value (pandas Categorical; code -1 is reserved for cells that training showed nothing of).
-
-    `row`: integer array (n,), equal for records that are equal in all encoded columns.
+    Attributes
+    ----------
+    features : float32 array (n, f)
+        A numeric attribute has two columns: the low and the high end of the published cell, which are equal if the cell
+        is a number. If the numbers may be missing, a third column is 1 for a cell that covers a missing number and
+        otherwise 0; both ends of a missing number are the median of the numbers in the training records. Any other
+        attribute has a column for each leaf of its hierarchy. The column is 1 / (number of covered leaves) for each
+        leaf that the cell covers and otherwise 0, so that an exact cell is one-hot.
+    labels : DataFrame (n, attributes)
+        The records as the papers read them: a number stays a number, and a missing number is NaN. Every published text
+        is a nominal value (pandas Categorical, where code -1 is reserved for cells that were absent in training).
+    row : integer array (n,)
+        A number for each record; it is equal for records with equal encoded columns.
     """
 
     HINT: ClassVar[str] = "`encoding.encode` gives it."
@@ -44,6 +48,7 @@ class Encoded:
 
     @property
     def records(self) -> Self:
+        """Return the records in all views, for miners with `view="records"`."""
         return self
 
     def __len__(self) -> int:
@@ -53,11 +58,11 @@ class Encoded:
         return f"Encoded({len(self)} records of {', '.join(self.labels)})"
 
     def __getitem__(self, rows: Array) -> "Encoded":
-        return Encoded(self.features[rows], taken(self.labels, rows), self.row[rows])
+        return Encoded(self.features[rows], take_records(self.labels, rows), self.row[rows])
 
 
-def taken(view: Any, rows: Array) -> Any:
-    """Some records of one view, by an index or boolean array."""
+def take_records(view: Any, rows: Array) -> Any:
+    """Return some records of one view, by an index or boolean array."""
     return view.iloc[rows] if isinstance(view, pd.DataFrame) else view[rows]
 
 
@@ -70,17 +75,28 @@ def encode(
 ) -> Encoded:
     """Encode the columns `names` of a DataFrame of published or exact cells.
 
-    `hierarchies` may lack attributes, which then generalize flat. `like`: the records that a miner learned from, in
-    the same columns. A cell that they do not hold is read as one that they do, since a miner knows no other: as the
-    narrowest label that covers it (42 as 40-44), else as the commonest that it covers (40-44 as 42); where they hold
-    numbers, as the middle of its ends. Without any such it keeps its own features and the reserved code.
+    Parameters
+    ----------
+    table : DataFrame
+    names : list of str
+    schema : Schema
+    hierarchies : dict
+        Attributes without a hierarchy have a flat one.
+    like : Encoded, optional
+        The records that a miner was trained on, in the same columns. A cell that these records lack is read as one of
+        their cells: as the narrowest label that covers the cell (42 as 40-44), or else as the most common value that
+        the cell covers (40-44 as 42), or as the middle of the cell's ends if the training records have numbers. If no
+        cell fits, the cell keeps its own features and the reserved code.
 
-    Raises SchemaError for a column that the table lacks, a label that its hierarchy lacks, other columns than those of
-    `like`, or two forms of one attribute.
+    Raises
+    ------
+    SchemaError
+        If the table lacks a column, a hierarchy lacks a label, the columns differ from those of `like`, or two columns
+        are forms of one attribute.
     """
     names = list(names)
     _check(table, names, schema, like)
-    columns = [(coded if _are_numbers(schema[n], table[n]) else schema[n].coded)(table[n]) for n in names]
+    columns = [(encode_values if _are_numbers(schema[n], table[n]) else schema[n].coded)(table[n]) for n in names]
     features, labels = [], {}
     for name, column in zip(names, columns, strict=True):
         seen = None if like is None else like.labels[name]
@@ -88,7 +104,7 @@ def encode(
         hierarchy = hierarchies.get(name) or flat(schema[name])
         part, labels[name] = _column(column[0], column[1], numbers, schema[name], hierarchy, seen)
         features.append(part)
-    _, row = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    _, row = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     return Encoded(np.hstack(features), pd.DataFrame(labels), row)
 
 
@@ -100,14 +116,14 @@ def _check(table: pd.DataFrame, names: list[str], schema: Schema, like: Encoded 
     for name in names:
         if schema[name].form_of in names:
             raise SchemaError(
-                f"'{name}' and '{schema[name].form_of}' are two forms of one attribute: a miner given both counts it "
-                "twice. Leave one out."
+                f"'{name}' and '{schema[name].form_of}' are two forms of one attribute, which a miner would count "
+                "twice. Leave out one of these columns."
             )
     absent = [name for name in names if name not in table]
     if absent or not names:
         raise SchemaError(
-            f"columns {absent or 'none'} were asked for; the table has {', '.join(map(str, table.columns))}. "
-            "Name one or more of those."
+            f"`names` must be columns of the table, {', '.join(map(str, table.columns))}; got {absent or 'no name'}. "
+            "Name at least one column."
         )
     if like is not None and list(like.labels) != names:
         raise SchemaError(f"columns {names} cannot be encoded like {list(like.labels)}. Encode the same columns.")
@@ -116,13 +132,18 @@ def _check(table: pd.DataFrame, names: list[str], schema: Schema, like: Encoded 
 def _column(
     codes: IntArray, values: Any, numbers: bool, attribute: Attribute, hierarchy: Any, seen: pd.Series | None
 ) -> tuple[FloatArray, Any]:
-    """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column: its distinct
-    `values`, and which of them stands where. `numbers`: whether they are to be read as such.
+    """Return the features of one column, float32 (n, columns), and its labels, numbers or a Categorical (n,).
+
+    `codes` and `values` are the value of each record and the distinct values; `numbers` states whether the values are
+    numbers.
     """
     domain: Any = attribute.domain
     values, missing = pd.Series(values), domain.missing
     if missing is None and values.isna().any():
-        raise SchemaError(f"'{attribute.name}' has missing values. Leave those people out, or write '*'.")
+        raise SchemaError(
+            f"'{attribute.name}' has missing values. Leave out the people without a value, or write '*' for a missing "
+            "value."
+        )
     kind = float if numbers else str
     among, cells = pd.factorize(values.astype(kind), sort=True, use_na_sentinel=False)  # a missing number comes last
     codes = among[codes]
@@ -153,7 +174,7 @@ def _column(
 def _of_categories(
     codes: IntArray, cells: Any, hierarchy: Any, seen: pd.Series | None
 ) -> tuple[FloatArray, pd.Categorical]:
-    """The features of each of the distinct `cells`, float array (cells, columns), and the labels, Categorical (n,)."""
+    """Return the features of the distinct `cells`, float array (cells, columns), and the labels, Categorical (n,)."""
     covered = Covered.by(cells, hierarchy)
     if seen is None:
         columns = covered.commonest(np.bincount(codes, minlength=len(cells)))
@@ -171,15 +192,14 @@ def _of_categories(
 
 
 def _ends(numbers: FloatArray, missing: str | None) -> FloatArray:
-    """The columns of numbers, float array (m, columns): twice themselves and, where they have a mark of `missing` ones,
-    whether they are.
-    """
+    """Return the feature columns of numbers, (m, columns): each number twice, and whether the number is missing."""
     return np.column_stack([numbers, numbers, *([] if missing is None else [np.isnan(numbers)])])
 
 
 def _extents(labels: Iterable[str], domain: Numbers, hierarchy: Any) -> FloatArray:
-    """What each label of a numeric attribute covers, float array (labels, columns): its two ends and, where some may be
-    missing, whether it covers one.
+    """Return the two ends of each label of a numeric attribute, and whether the label covers missing numbers.
+
+    The result is a float array (labels, columns).
     """
     ends = np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
     if domain.missing is None:
@@ -188,7 +208,7 @@ def _extents(labels: Iterable[str], domain: Numbers, hierarchy: Any) -> FloatArr
 
 
 def _on_a_line(extents: FloatArray, domain: Numbers) -> FloatArray:
-    """The ends of extents within a domain of numbers, float array (m, 2), with a missing one beyond them."""
+    """Return the ends of extents within a domain of numbers, as a float array (m, 2); missing numbers lie beyond it."""
     ends = np.clip(extents[:, :2], domain.low, domain.high)
     if domain.missing is None:
         return ends
@@ -198,10 +218,11 @@ def _on_a_line(extents: FloatArray, domain: Numbers) -> FloatArray:
 
 
 def _read_as(cells: Any, given: FloatArray, seen: pd.Series, learned: FloatArray, domain: Numbers) -> IntArray:
-    """Which label of `seen` each number or range is read as: integer array (cells,), -1 for none. `given`, `learned`:
-    what cells and labels cover.
+    """Return, for each number or range, the label of `seen` as which it is read, or -1: integer array (cells,).
+
+    `given` and `learned` are the extents of the cells and of the labels.
     """
-    # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
+    # # An aligned interval may exceed the domain, such as 15-19 for ages from 17, and so may a noisy number.
     given, learned = (_on_a_line(each, domain) for each in (given, learned))
     (low, high), (first, last) = given.T[:, :, None], learned.T
     covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
@@ -209,17 +230,23 @@ def _read_as(cells: Any, given: FloatArray, seen: pd.Series, learned: FloatArray
     times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(learned))
     commonest = np.where(within, times, -1).argmax(axis=1)
     found = np.select([covers.any(axis=1), within.any(axis=1)], [narrowest, commonest], -1)
-    # Two labels may cover the same numbers, as a node with one child does: the same label comes first.
+    # Two labels may cover the same numbers, such as a node and its only child: the same label has priority.
     same = seen.cat.categories.get_indexer(pd.Index(cells).astype(str))
     return np.where(same >= 0, same, found)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Covered:
-    """The leaves of a hierarchy that labels cover, as runs: nothing is as large as labels times leaves.
+    """The leaves of a hierarchy that labels cover, as runs instead of a table of labels by leaves.
 
-    Build it by `by`. `begins`: integer array (labels,), the first run of each label; `first`, `last`: integer arrays
-    (runs,), the leaves where each run begins and ends; `leaves`: how many there are.
+    Attributes
+    ----------
+    begins : integer array (labels,)
+        The first run of each label.
+    first, last : integer array (runs,)
+        The first and the last leaf of each run.
+    leaves : int
+        The number of leaves.
     """
 
     begins: IntArray
@@ -229,19 +256,21 @@ class Covered:
 
     @classmethod
     def by(cls, labels: Sequence[str], hierarchy: OfLeaves) -> Self:
-        """Of the texts `labels`, one or more, in a hierarchy whose values are listed."""
+        """Return the runs of one or more labels in a hierarchy with listed leaves."""
         held = [hierarchy.runs(label) for label in labels]
         first, last = np.concatenate(held).T
         return cls(np.cumsum([0, *map(len, held)])[:-1], first, last, len(hierarchy.leaves))
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many leaves each label covers: integer array (labels,)."""
+        """Return the number of leaves that each label covers: integer array (labels,)."""
         return np.add.reduceat(self.last - self.first + 1, self.begins)
 
     def commonest(self, times: IntArray) -> IntArray:
-        """The leaves that have a column of their own, ascending: all where they are few, else those of most people.
-        `times`: how many have each label, integer array (labels,); of each they are spread over its leaves.
+        """Return the most common leaves, at most `LEAVES`, which get separate columns, in ascending order.
+
+        `times` is the number of people with each label, integer array (labels,). The people with a label are divided
+        evenly among the leaves of the label.
         """
         if self.leaves <= LEAVES:
             return np.arange(self.leaves)
@@ -251,8 +280,9 @@ class Covered:
         return np.sort(order[: LEAVES - 1])
 
     def shares(self, columns: IntArray) -> FloatArray:
-        """Which share of each label's leaves each of the `columns` is, and last all others, if there are some: float
-        array (labels, columns or one more).
+        """Return the share of each label's leaves in each of the `columns` and, if there are any, in all other leaves.
+
+        The result is a float array (labels, columns), with one more column if there are other leaves.
         """
         there = (self.first[:, None] <= columns) & (columns <= self.last[:, None])
         within = np.add.reduceat(there.astype(np.int64), self.begins)
@@ -260,10 +290,12 @@ class Covered:
         return np.hstack([within, *rest]) / self.sizes[:, None]
 
     def read_as(self, others: "Covered", times: IntArray) -> IntArray:
-        """Which of the `others` each label is read as, integer array (labels,): the narrowest that covers it, else the
-        commonest, by `times`, that it covers; -1 without any. The first of several.
+        """Return, for each label, the label of `others` as which it is read, as an integer array (labels,).
+
+        The result is the narrowest label of `others` that covers the label, or else the most common label of `others`,
+        by `times`, that the label covers, or else -1. If several labels are equal, the result is the first one.
         """
-        narrowest = np.full(self.leaves, -1)  # of each leaf
+        narrowest = np.full(self.leaves, -1)  # the narrowest label of each leaf
         ends = np.append(others.begins, len(others.first))
         for label in np.lexsort([-np.arange(len(others.begins)), -others.sizes]):
             for run in range(ends[label], ends[label + 1]):

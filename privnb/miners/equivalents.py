@@ -1,8 +1,8 @@
-"""What stands in for each Weka miner of Sramka et al. 2010, section 4.4: a data table."""
+"""A table of the equivalents of the Weka miners in Sramka et al. 2010, section 4.4."""
 
 import pandas as pd
 
-# Weka name, family, kinds of target in the paper, the nearest miner here or "none: why", how they differ.
+# Weka name, family, kinds of target in the paper, the nearest miner here or "none: why", and the difference.
 _ROWS = """
 AODE | bayes | labels | naive Bayes | averages models that each drop one independence
 AODEsr | bayes | labels | naive Bayes | as AODE; leaves implied attributes out
@@ -50,5 +50,5 @@ WEKA = {
 
 
 def equivalents() -> pd.DataFrame:
-    """That table to look at: DataFrame with a row for each of Weka's miners."""
+    """Return the table as a DataFrame, with a row for each of Weka's miners."""
     return pd.DataFrame(WEKA).T.assign(targets=lambda table: table.targets.str.join(", "))

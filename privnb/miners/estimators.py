@@ -1,9 +1,8 @@
-"""Estimators that scikit-learn lacks or does not make affordable here: `fit(records, target)`, `predict(records)`.
+"""Estimators that scikit-learn lacks, or whose scikit-learn version would be too slow.
 
-`records` is one of the views of `encoding.Encoded`. A target of labels is an integer array, 0 to t - 1 with none
-left out; a target of numbers is a float array. Ties go to the lowest label.
-
-One module: small estimators behind the same two methods.
+Estimators have the methods `fit(records, target)` and `predict(records)`; `records` is one of the views of
+`encoding.Encoded`. A target of labels is an integer array that contains all numbers from 0 to t - 1; a target of
+numbers is a float array. If several labels are equally good, an estimator predicts the lowest one.
 """
 
 from functools import cache
@@ -13,38 +12,41 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata.counts import distinct_codes, factorized
-from privnb.miners.encoding import Encoded, taken
+from privnb.microdata.counts import factorize, group_codes
+from privnb.miners.encoding import Encoded, take_records
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 
 
 class Estimator(Protocol):
-    """What has the two methods of scikit-learn's estimators."""
+    """An object with the two methods of scikit-learn's estimators."""
 
-    def fit(self, records: Any, target: Array, /) -> Any: ...
+    def fit(self, records: Any, target: Array, /) -> Any:
+        """Learn the target from n records."""
 
-    def predict(self, records: Any, /) -> Array: ...
+    def predict(self, records: Any, /) -> Array:
+        """Return a guess for each record."""
 
 
 class Around:
-    """Another estimator, learned from and asked in another way."""
+    """A wrapper of another estimator."""
 
     def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
     def predict(self, records: Any) -> Array:
+        """Return the other estimator's guess for each record."""
         return self.estimator.predict(records)
 
 
 class NaiveBayes:
-    """Naive Bayes over numbers and labels together: within a class every column is independent of the others.
+    """Naive Bayes over numbers and labels together, under the assumption of independent columns within a class.
 
-    Numbers are Gaussian (with 1e-9 of the largest variance added, as in scikit-learn), labels are counted with one
-    added to each count. A label that training showed nothing of (code -1) says nothing, nor does a missing number.
+    Numbers are Gaussian; 1e-9 of the largest variance is added to each variance, as in scikit-learn. One is added to
+    each count of labels. A label that was absent in training (code -1) and a missing number have no effect.
     """
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
-        """`labels`: DataFrame (n, attributes) of numbers and Categoricals; `target`: integer array (n,), 0 to t - 1."""
+        """Learn from a DataFrame (n, attributes) of numbers and Categoricals and an integer array (n,), 0 to t - 1."""
         size = np.bincount(target)
         numeric = [name for name in labels if is_numeric_dtype(labels[name])]
         jitter = 1e-9 * max((np.var(labels[name]) for name in numeric), default=0) or 1e-9
@@ -60,30 +62,31 @@ class NaiveBayes:
             shown = codes >= 0
             counts = np.bincount(target[shown] * width + codes[shown], minlength=len(size) * width) + 1.0
             counts = counts.reshape(len(size), width)
-            # The last column serves code -1.
+            # # The last column belongs to code -1.
             shares = np.log(counts / counts.sum(axis=1, keepdims=True))
             self.tables[name] = np.column_stack([shares, np.zeros(len(size))]).T
         return self
 
     def log_likelihood(self, labels: pd.DataFrame) -> FloatArray:
-        """Logarithm of class and record together, float array (n, t)."""
+        """Return the logarithm of the joint probability of class and record, as a float array (n, t)."""
         total = np.tile(self.prior, (len(labels), 1))
         for name, table in self.tables.items():
             total += table[labels[name].cat.codes.to_numpy()]
         for name, (mean, variance) in self.bells.items():
             distance = (labels[name].to_numpy()[:, None] - mean) ** 2
-            says = (np.log(2 * np.pi * variance) + distance / variance) / 2
-            total -= np.where(np.isnan(distance), 0, says)
+            surprise = (np.log(2 * np.pi * variance) + distance / variance) / 2
+            total -= np.where(np.isnan(distance), 0, surprise)
         return total
 
     def predict(self, labels: pd.DataFrame) -> Array:
-        """The likeliest class of each record, integer array (n,)."""
+        """Return the most likely class of each record, as an integer array (n,)."""
         return self.log_likelihood(labels).argmax(axis=1)
 
 
 def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatArray, FloatArray]:
-    """The mean and the variance of a column's numbers in each class, of those that are not missing: two float arrays
-    (t,). Where a class has none of them: those of all.
+    """Return the mean and the variance of a column's present numbers in each class, as two float arrays (t,).
+
+    A class without present numbers gets the mean and the variance of all records.
     """
     known, classes = ~np.isnan(values), int(target.max()) + 1
     values, target = values[known], target[known]
@@ -97,11 +100,13 @@ def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatAr
 
 
 class Discretised(Around):
-    """Another estimator on labels alone: each number is replaced by its tenth of the records it learned from, a missing
-    one by a label of its own.
+    """An estimator of labels, in which each number is replaced by the tenth of the training records that it falls into.
+
+    A missing number is replaced by a separate label.
     """
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
+        """Cut the numbers into tenths, and fit the estimator."""
         tenths = np.linspace(0, 1, 11)[1:-1]
         numbers = {name: labels[name].to_numpy() for name in labels if is_numeric_dtype(labels[name])}
         known = {name: column[~np.isnan(column)] for name, column in numbers.items()}
@@ -111,54 +116,59 @@ class Discretised(Around):
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
+        """Return the guess for each record, from the tenths of its numbers."""
         return self.estimator.predict(self._cut(labels))
 
     def _cut(self, labels: pd.DataFrame) -> pd.DataFrame:
         cut = {}
         for name, edges in self.edges.items():
             codes, width = np.searchsorted(edges, labels[name], side="left"), self.widths[name]
-            missing = len(edges) + 1 if width > len(edges) + 1 else -1  # training may have shown none
+            missing = len(edges) + 1 if width > len(edges) + 1 else -1  # -1 if no number was missing in training
             codes = np.where(np.isnan(labels[name]), missing, codes)
             cut[name] = pd.Categorical.from_codes(codes, range(width))
         return pd.DataFrame({name: cut.get(name, labels[name].array) for name in labels})
 
 
 class OnceEach:
-    """A tree of scikit-learn that reads equal records once: the same tree, and of most releases in a fraction of the
-    time.
+    """A scikit-learn tree that reads equal records once.
 
-    Its records are all of `encoding.Encoded`, which knows the equal ones.
+    The tree is the same as that of scikit-learn; for most releases, fitting it takes less time. The tree needs the
+    whole `encoding.Encoded`, which identifies equal records.
     """
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
 
     def fit(self, records: Any, target: Array) -> Self:
+        """Fit the tree to the distinct records, weighted by the number of records that are equal to each."""
         first, index = _equal(records, target)
-        self.tree = grown(self.tree, records.features[first], target[first], np.bincount(index))
+        self.tree = fit_weighted(self.tree, records.features[first], target[first], np.bincount(index))
         return self
 
     def predict(self, records: Any) -> Array:
+        """Return the tree's guess for each record."""
         return self.tree.predict(records.features)
 
 
-def grown(tree: Any, records: FloatArray, target: Array, times: IntArray) -> Any:
-    """A scikit-learn tree fitted to records, (m, columns), of which each stands for `times` equal ones: a new tree, the
-    one that is fitted to all of them one by one.
+def fit_weighted(tree: Any, records: FloatArray, target: Array, times: IntArray) -> Any:
+    """Return a new scikit-learn tree, fitted to records, (m, columns), each of which is repeated `times` times.
+
+    The tree equals the one that is fitted to all repeated records.
     """
     from sklearn.base import clone
 
-    tree, many, fewest = clone(tree), int(times.sum()), tree.min_samples_leaf
-    if 2 * fewest > many:  # nothing to divide, and no share that scikit-learn takes
+    tree, many, min_records = clone(tree), int(times.sum()), tree.min_samples_leaf
+    if 2 * min_records > many:  # no split is possible, and scikit-learn refuses such a share
         return tree.fit(np.repeat(records, times, axis=0), np.repeat(target, times))
-    # Leaves are counted by weight. A quarter less than the whole number, so that no rounding reaches it.
-    tree.set_params(min_samples_leaf=1, min_weight_fraction_leaf=(fewest - 0.25) / many)
+    # Leaves are counted by weight. A quarter is subtracted so that rounding does not reach the whole number.
+    tree.set_params(min_samples_leaf=1, min_weight_fraction_leaf=(min_records - 0.25) / many)
     return tree.fit(records, target, sample_weight=times)
 
 
 class ForestOnceEach:
-    """A random forest of labels, whose leaves may hold one person, that reads equal records once: the trees and the
-    guesses of scikit-learn's `RandomForestClassifier` of as many trees and the same seed.
+    """A random forest of labels that reads equal records once, with leaves of one person or more.
+
+    The trees and guesses are those of scikit-learn's `RandomForestClassifier` with the same number of trees and seed.
     """
 
     def __init__(self, trees: int, seed: int) -> None:
@@ -171,47 +181,52 @@ class ForestOnceEach:
         ]
 
     def fit(self, records: Any, target: Array) -> Self:
+        """Fit each tree to a bootstrap sample of the records."""
         first, index = _equal(records, target)
         features, values = records.features[first], target[first]
-        for tree in self.trees:  # each learns from as many people as there are, drawn with repetition
+        for tree in self.trees:
             drawn = np.random.RandomState(tree.random_state).randint(0, len(target), len(target), dtype=np.int32)
             tree.fit(features, values, sample_weight=np.bincount(index[drawn], minlength=len(first)))
         return self
 
     def predict(self, records: Any) -> Array:
+        """Return the forest's guess for each record."""
         return np.sum([tree.predict_proba(records.features) for tree in self.trees], axis=0).argmax(axis=1)
 
 
 class OfFeatures(Around):
-    """Another estimator of features, for a miner whose other one reads whole `encoding.Encoded`."""
+    """An estimator of features, for a miner whose other estimator reads the whole `encoding.Encoded`."""
 
     def fit(self, records: Any, target: Array) -> Self:
+        """Fit the estimator to the features."""
         self.estimator.fit(records.features, target)
         return self
 
     def predict(self, records: Any) -> Array:
+        """Return the guess for each record by its features."""
         return self.estimator.predict(records.features)
 
 
 def _equal(records: Encoded, target: Array) -> tuple[IntArray, IntArray]:
-    """Of encoded records and their targets the first of each that are equal, and which of these each one is."""
-    codes = factorized(target)[0]
-    return distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
+    """Return the first record of each set of equal records and targets, and the set of each record."""
+    codes = factorize(target)[0]
+    return group_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
 
 
 class Subsampled(Around):
-    """Another estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
+    """An estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
 
     def __init__(self, estimator: Estimator, most: int) -> None:
         super().__init__(estimator)
         self.most = most
 
     def fit(self, records: Any, target: Array) -> Self:
+        """Draw the records, and fit the estimator to them."""
         chosen = np.sort(np.random.default_rng(0).permutation(len(target))[: self.most])
-        part = taken(records, chosen)
+        part = take_records(records, chosen)
         if target.dtype.kind == "f":
             self.values, learned = None, target[chosen]
-        else:  # a rare label may not be drawn
+        else:  # a rare label may be absent from the draw
             self.values, learned = np.unique(target[chosen], return_inverse=True)
         self.only = self.values[0] if self.values is not None and len(self.values) == 1 else None
         if self.only is None:
@@ -219,6 +234,7 @@ class Subsampled(Around):
         return self
 
     def predict(self, records: Any) -> Array:
+        """Return the estimator's guess for each record, or the only label that it was trained on."""
         if self.only is not None:
             return np.full(len(records), self.only)
         guesses = super().predict(records)
@@ -226,20 +242,22 @@ class Subsampled(Around):
 
 
 class FeatureVotes:
-    """Each attribute votes for the classes in which it took the record's label; the votes are added, not multiplied.
+    """A classifier in which each attribute votes for the classes with the record's label; the votes are added up.
 
-    A vote is the label's share within each class, scaled to add up to 1 (voting feature intervals: Demiroz and
-    Guvenir 1997, as Weka's VFI), or with `share=False` whether the class showed the label at all (Weka's HyperPipes).
+    A vote is the label's share within each class, scaled to add up to 1 (voting feature intervals: Demiroz and Guvenir
+    1997, like Weka's VFI). With `share=False`, a vote is 1 if the class has the label at all, and otherwise 0 (Weka's
+    HyperPipes).
     """
 
     def __init__(self, share: bool = True) -> None:
         self.share = share
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
+        """Count the labels of each attribute in each class."""
         size = np.bincount(target)
         self.votes: dict[str, FloatArray] = {}
         for name in labels:
-            width = len(labels[name].cat.categories) + 1  # code -1 comes last, with no vote
+            width = len(labels[name].cat.categories) + 1  # code -1 is last and has no vote
             codes = labels[name].cat.codes.to_numpy().astype(int) % width
             counts = np.bincount(codes * len(size) + target, minlength=width * len(size)).reshape(width, len(size))
             if self.share:
@@ -252,22 +270,24 @@ class FeatureVotes:
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
-        said = [votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()]
-        return np.sum(said, axis=0).argmax(axis=1)
+        """Return the class with the largest sum of votes for each record."""
+        votes = [votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()]
+        return np.sum(votes, axis=0).argmax(axis=1)
 
 
 class DecisionTable:
-    """The commonest label, or the mean, of the records that agree in a few attributes (Kohavi 1995).
+    """A table of the most common label, or the mean, of records that agree in a few attributes (Kohavi 1995).
 
-    Attributes are added one by one while guesses for records left out of their own cell get better; at most `most`
-    of them: 1 is the one rule of Holte 1993. Records in cells of fewer than `fewest` get the commonest label or the
-    mean of all, so that a number is not guessed by itself.
+    The estimator adds attributes one by one, up to `most` attributes, while leave-one-out guesses improve. With one
+    attribute, the table is the one rule of Holte 1993. A record in a cell of fewer than `min_records` records gets the
+    most common label or the mean of all records, so that no number is its own guess.
     """
 
-    def __init__(self, most: int | None = None, fewest: int = 1) -> None:
-        self.most, self.fewest = most, fewest
+    def __init__(self, most: int | None = None, min_records: int = 1) -> None:
+        self.most, self.min_records = most, min_records
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
+        """Choose the attributes, and compute the guess of each cell."""
         numbers = target.dtype.kind == "f"
         merit = self._squares if numbers else self._hits
         codes = {name: labels[name].cat.codes.to_numpy().astype(int) + 1 for name in labels}
@@ -280,7 +300,7 @@ class DecisionTable:
                 width = len(labels[name].cat.categories) + 1
                 keys, finer = np.unique(cell * width + codes[name], return_inverse=True)
                 trials[name] = merit(finer, target), (name, width, keys), finer
-            name = max(trials, key=lambda name: trials[name][0])  # the first of several
+            name = max(trials, key=lambda name: trials[name][0])  # the first of several best ones
             merits, step, finer = trials[name]
             if merits <= best and (self.steps or self.most != 1):
                 break
@@ -295,10 +315,11 @@ class DecisionTable:
             order = np.lexsort((labelled[:, 1], -counts, labelled[:, 0]))
             first = np.unique(labelled[order, 0], return_index=True)[1]
             self.rest, self.answers = np.bincount(target).argmax(), labelled[order, 1][first]
-        self.answers = np.where(size >= self.fewest, self.answers, self.rest)
+        self.answers = np.where(size >= self.min_records, self.answers, self.rest)
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
+        """Return the guess of each record's cell, or the guess from all records for a new cell."""
         cell = np.zeros(len(labels), dtype=int)
         for name, width, keys in self.steps:
             key = np.where(cell < 0, -1, cell * width + labels[name].cat.codes.to_numpy() + 1)
@@ -307,7 +328,7 @@ class DecisionTable:
         return np.where(cell < 0, self.rest, self.answers[cell])
 
     def _hits(self, cell: IntArray, target: IntArray) -> float:
-        """How many records the others of their cell guess."""
+        """Return the number of records whose label the other records of the same cell guess correctly."""
         labels = target.max() + 1
         pairs, counts = np.unique(cell * labels + target, return_counts=True)
         cells = pairs // labels
@@ -315,31 +336,33 @@ class DecisionTable:
         cells, counts = cells[order], counts[order]
         first = np.flatnonzero(np.diff(cells, prepend=-1))
         second = np.where(np.append(first[1:], len(cells)) - first > 1, counts[(first + 1) % len(counts)], 0)
-        # Without itself a record's label must still beat the next one; only the commonest label can.
+        # # Without the record itself, its label must still be more common than the next; only the most common label can
+        # be.
         return counts[first][counts[first] - 1 > second].sum()
 
     def _squares(self, cell: IntArray, target: FloatArray) -> float:
-        """Minus the squared errors of the means of the others, in cells that are large enough to answer."""
+        """Return the negative squared error of guesses by the mean of the other records, in large enough cells."""
         size = np.bincount(cell)
         counts = size[cell]
         mean = (np.bincount(cell, target) / size)[cell]
-        alone = counts < max(self.fewest, 2)
+        alone = counts < max(self.min_records, 2)
         error = np.where(alone, target - target.mean(), (target - mean) * counts / np.maximum(counts - 1, 1))
         return -(error**2).sum()
 
 
 class Neighbours:
-    """The commonest label, or the mean, of the k nearest people (Euclid, every feature scaled to 0..1).
+    """The most common label, or the mean, of the k nearest people, by Euclidean distance in features from 0 to 1.
 
-    Distances are taken to distinct records, each with its people: the nearest records are added until they hold at
-    least k people, and all that are as far as the last of them count too, so that no order of records matters. More
-    than 20,000 distinct records are thinned to as many, drawn at random once (seed 0).
+    Distances are measured to distinct records, each with its people. The nearest records are added until they hold at
+    least k people. All records at the same distance as the last added record also count, so that the order of records
+    has no effect. If there are more than 20,000 distinct records, 20,000 are drawn at random once (seed 0).
     """
 
     def __init__(self, k: int) -> None:
         self.k = k
 
     def fit(self, features: FloatArray, target: Array) -> Self:
+        """Keep the distinct records with their people and targets."""
         from scipy.sparse import csr_array
 
         self.low = features.min(axis=0)
@@ -353,6 +376,7 @@ class Neighbours:
         return self
 
     def predict(self, features: FloatArray) -> Array:
+        """Return the guess for each record from its nearest people."""
         from scipy.sparse import csr_array
 
         asked, squares, nearest = self._scaled(features), (self.points**2).sum(axis=1), min(self.k, len(self.points))
@@ -376,12 +400,13 @@ class Neighbours:
 
 
 class TrimmedSquares(Around):
-    """Linear regression on the half of the records that it fits best, sought in ten steps from the fit to all.
+    """Linear regression on the half of the records that it fits best, found in ten steps from a fit to all records.
 
-    Least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
+    The method is least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
     """
 
     def fit(self, features: FloatArray, target: Array) -> Self:
+        """Fit the line ten times to the best half of the records."""
         self.estimator.fit(features, target)
         for _ in range(10):
             error = np.abs(self.estimator.predict(features) - target)
@@ -392,20 +417,22 @@ class TrimmedSquares(Around):
 
 @cache
 def _libraries() -> Any:
-    """Those with threads: to look for them takes longer than a small fit. By then scikit-learn has loaded its own."""
+    """Return the libraries with threads. Their search takes longer than a small fit, so it is done only once."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 class OneThread(Around):
-    """Another estimator on one thread: sums in one order, so the same guesses each time, and no threads that wait."""
+    """An estimator on one thread: sums in a fixed order give reproducible guesses, and no thread waits for another."""
 
     def fit(self, records: Any, target: Array) -> Self:
+        """Fit the estimator on one thread."""
         with _libraries().limit(limits=1):
             self.estimator.fit(records, target)
         return self
 
     def predict(self, records: Any) -> Array:
+        """Return the estimator's guess for each record, on one thread."""
         with _libraries().limit(limits=1):
             return self.estimator.predict(records)

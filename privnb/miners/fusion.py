@@ -1,4 +1,4 @@
-"""The adversary who combines what several miners say, as one more miner."""
+"""Fusion of miners: an adversary who combines the predictions of several miners, in the form of a miner."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,34 +8,34 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import factorize
 from privnb.miners.encoding import Encoded
 from privnb.miners.estimators import NaiveBayes
-from privnb.miners.miner import Miner, able, check_encoded, check_miners, cross_val_predictions
+from privnb.miners.miner import Miner, check_encoded, check_miners, cross_val_predictions, select_able
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
 
-LastStep = Callable[[Sequence[Array]], Array]  # from the guesses of the members to one
+LastStep = Callable[[Sequence[Array]], Array]  # from the guesses of the members to one guess
 
 
 def vote(guesses: Sequence[Array]) -> Array:
-    """What most of several miners guess, their median of numbers: array (n,).
+    """Return the most common label, or the median of numbers, among the guesses of several miners: array (n,).
 
-    `guesses`: arrays (n,) of labels, or of numbers. Of several commonest labels the first in sorted order. None is no
-    vote, and None the answer where nobody votes.
+    `guesses` are arrays (n,) of labels or of numbers. If several labels are equally common, the result is the first one
+    in sorted order. A guess of None is not a vote; if there are no votes, the result is None.
 
     >>> vote([["30-39", "20-29"], ["20-29", "20-29"], ["40-49", "*"]]).tolist()
     ['20-29', '20-29']
     """
     if not expect.kind("guesses", guesses, list, tuple, instead="Give an array (n,) for each miner."):
-        raise UsageError("guesses must be those of one miner or more, got none.")
+        raise UsageError("`guesses` must be the guesses of at least one miner; got none.")
     for place, each in enumerate(guesses):
         expect.column(f"guesses[{place}]", each, len(guesses[0]))
     table = np.column_stack([np.asarray(each) for each in guesses])
     if is_numeric_dtype(table.dtype):
         return np.median(table, axis=1)
-    codes, labels = factorized(table.ravel(), sort=True)
+    codes, labels = factorize(table.ravel(), sort=True)
     codes = codes.reshape(table.shape)
     times = np.sum([codes == codes[:, [column]] for column in range(len(guesses))], axis=0)
     times[codes < 0] = 0  # code -1 is None
@@ -44,16 +44,17 @@ def vote(guesses: Sequence[Array]) -> Array:
 
 
 def voting(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
-    """The last step of "fusion: vote", for which nothing is learned."""
+    """Return the last step of "fusion: vote", which learns nothing."""
     return vote
 
 
 @dataclass(frozen=True, eq=False)
 class Vote:
-    """A miner that says what most of its members say: see `vote`. Members that cannot guess a target do not vote.
+    """A miner that combines the predictions of its members, by default by `vote`.
 
-    It fits its members itself; where their guesses are at hand, `vote` of these is the same. `learn` gives another last
-    step, which learns from the release how far each member can be trusted: see `stacking`.
+    Members that cannot predict a target do not vote. The miner fits its members itself; `vote`, applied to the members'
+    guesses, gives the same result. `learn` replaces the last step, for example by `stacking`, which learns from the
+    release how far each member can be trusted.
     """
 
     name: str
@@ -62,32 +63,35 @@ class Vote:
     last: LastStep | None = field(default=None, repr=False)
 
     def predicts(self, target: Array) -> bool:
-        """Whether at least one member can guess a column like `target`."""
+        """Return whether at least one member can predict a column like `target`."""
         return any(member.predicts(target) for member in self.members)
 
     def fit(self, encoded: Encoded, target: Array) -> Self:
-        """A copy whose members have learned `target`; see `Miner.fit`."""
-        members, others = able(self.members, target)
+        """Return a copy whose members have learned `target`; see `Miner.fit`."""
+        members, names = select_able(self.members, target)
         if not members:
             raise UsageError(
-                f"the miner '{self.name}' combines {others}: none of them predicts such a target. Add one."
+                f"the miner '{self.name}' combines {names}, which cannot predict this target. Add a miner that can "
+                "predict the target."
             )
         last = self.learn(members, encoded, np.asarray(target))
         return replace(self, members=tuple(member.fit(encoded, target) for member in members), last=last)
 
     def predict(self, encoded: Encoded) -> Array:
-        """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses."""
+        """Return a guess, a number or a label, for each of n encoded records; equal records get equal guesses."""
         if self.last is None:
-            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
+            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with the result of `fit`.")
         return self.last([member.predict(encoded) for member in self.members])
 
 
 def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
-    """The last step of "fusion: stacked".
+    """Return the last step of "fusion: stacked", which learns the target from the members' guesses.
 
-    At most 5,000 records, drawn at random once (seed 0), are guessed by members that did not see them (three folds
-    of these records), and naive Bayes, or ridge regression for numbers, learns the target from the guesses. Nothing
-    but the release is read. Source of the idea: Wolpert 1992.
+    Members predict at most 5,000 records, drawn at random once (seed 0), on which they were not trained (in three
+    folds). Naive Bayes, or ridge regression for numbers, learns the target from these guesses. Only the release is
+    read.
+
+    Source: Wolpert, "Stacked generalization", 1992.
 
     Parameters
     ----------
@@ -95,16 +99,16 @@ def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastS
     encoded : Encoded
         n records of the release.
     target : array (n,)
-        Numbers or labels.
+        The numbers or labels to learn.
 
     Returns
     -------
     function
-        From the members' guesses, arrays (n,), to one array (n,).
+        A function from the members' guesses, arrays (n,), to one array (n,).
     """
     check_miners("members", members)
     if not members:
-        raise UsageError(f"members must be one miner or more, got {members!r}.")
+        raise UsageError(f"`members` must hold at least one miner; got {members!r}.")
     check_encoded(encoded, target)
     target = np.asarray(target)
     chosen = np.sort(np.random.default_rng(0).permutation(len(target))[:5000])
@@ -113,7 +117,7 @@ def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastS
     guesses = [cross_val_predictions(member, encoded, shown, folds=folds) for member in members]
     if is_numeric_dtype(target.dtype):
         return _line(guesses, shown)
-    shown, labels = factorized(shown.astype(str), sort=True)
+    shown, labels = factorize(shown.astype(str), sort=True)
     known = np.unique(target.astype(str))
     bayes = NaiveBayes().fit(_nominal(guesses, known), shown)
     return lambda guesses: np.asarray(labels, dtype=object)[bayes.predict(_nominal(guesses, known))]

@@ -1,4 +1,4 @@
-"""What learns one column of a table from others and guesses it for other records, by resubstitution or unseen."""
+"""The `Miner`, which learns one column of a table from the others, and predictions in cross-validation."""
 
 import warnings
 from collections.abc import Sequence, Sized
@@ -10,45 +10,46 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata.counts import distinct_codes, factorized
+from privnb.microdata.counts import factorize, group_codes
 from privnb.microdata.treatment import Unreadable
-from privnb.miners.encoding import Encoded, taken
+from privnb.miners.encoding import Encoded, take_records
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.deprecation import warn_renamed
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.validation import Seed, validated
 
 
 class Failed(Unreadable):
-    """A miner cannot learn from such records, or cannot guess them."""
+    """The error of a miner that cannot learn from some records, or cannot predict them."""
 
 
 class Predictor(Protocol):
-    """What a miner's `fit` returns: something that guesses for n encoded records, array (n,) of numbers or labels."""
+    """A fitted miner, as `fit` returns it."""
 
-    def predict(self, encoded: Encoded) -> Array: ...
+    def predict(self, encoded: Encoded) -> Array:
+        """Return a guess, a number or a label, for each of n encoded records: array (n,)."""
 
 
 AnyMiner = TypeVar("AnyMiner", bound=Any)
+OLD_SETS = {"three": "basic", "five": "standard"}  # sets of miners by their names of version 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Miner:
-    """A named pair of scikit-learn estimators.
-
-    `fit` leaves the miner as it was.
+    """A named pair of scikit-learn estimators, which `fit` does not change.
 
     Parameters
     ----------
     name : str
     classifier, regressor : estimator, optional
-        For labels and for numbers; None if there is none.
+        The estimators for labels and for numbers.
     view : str
-        The one of `encoding.Encoded` that they read: "features", "labels" or, all of it, "records".
+        The view of `encoding.Encoded` that the estimators read: "features", "labels", or "records" for both views.
     most : float
-        How many different labels it can guess.
+        The maximum number of different labels that the miner can predict.
     model, values : object
-        What `fit` learned: the fitted estimator, and the labels that its guesses stand for.
+        The fitted estimator, and the labels of its predictions.
     """
 
     HINT: ClassVar[str] = "reference_set(names) gives some."
@@ -64,17 +65,15 @@ class Miner:
         expect.text("name", self.name, "the miner")
         for name in ("classifier", "regressor"):
             if getattr(self, name) is not None and not hasattr(getattr(self, name), "fit"):
-                raise UsageTypeError(
-                    f"{name} must be an estimator of scikit-learn's kind, got {getattr(self, name)!r}."
-                )
+                raise UsageTypeError(f"`{name}` must be a scikit-learn estimator; got {getattr(self, name)!r}.")
         expect.one_of("view", self.view, ("features", "labels", "records"))
         if not (isinstance(self.most, float) and self.most == float("inf")):
-            expect.above("most", self.most, 0, "it is how many labels it can guess")
+            expect.above("most", self.most, 0, "it is the number of labels that the miner can predict")
 
     def predicts(self, target: Any) -> bool:
-        """Whether it can guess a column like `target`: numbers take a regressor, labels a classifier.
+        """Return whether the miner can predict a column like `target`.
 
-        More than `most` different labels it cannot.
+        Numbers need a regressor; labels need a classifier and at most `most` different labels.
         """
         target = pd.Series(target)
         if is_numeric_dtype(target):
@@ -82,16 +81,16 @@ class Miner:
         return self.classifier is not None and (self.most == float("inf") or target.nunique() <= self.most)
 
     def explain_refusal(self, target: Any) -> str:
-        """Return why it cannot guess a column like `target`, as a sentence."""
+        """Return a sentence that explains why the miner cannot predict a column like `target`."""
         kind = "numbers" if is_numeric_dtype(pd.Series(target)) else "labels"
         limit = f" of more than {self.most} values" if kind == "labels" and self.classifier is not None else ""
-        return f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does."
+        return f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `select_able` does."
 
     def fit(self, encoded: Encoded, target: Any) -> Self:
-        """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
+        """Return a copy that has learned `target`, an array (n,) of numbers or labels, from n encoded records.
 
-        Of whom the number is missing nothing is learned. Raises ValueError where it has no estimator for such a target:
-        see `able`.
+        Records without a number in `target` are left out. Raises ValueError if the miner has no estimator for the
+        target; see `select_able`.
         """
         target = pd.Series(np.asarray(target))
         if not self.predicts(target):
@@ -101,26 +100,26 @@ class Miner:
             if (missing := np.isnan(learned)).any():
                 encoded, learned = encoded[~missing], learned[~missing]
         else:
-            learned, values = factorized(target.astype(str), sort=True)
-            # Some estimators refuse to learn a single label, which everything else would answer with.
+            learned, values = factorize(target.astype(str), sort=True)
+            # Some estimators refuse to learn a single label; all others would always predict it.
             model = self.classifier if len(values) > 1 else _Constant()
             values = np.asarray(values, dtype=object)
         model = deepcopy(model)
         with warnings.catch_warnings():
-            # A released column may hold nearly as many labels as records; they are labels all the same.
+            # A released column may have nearly one label for each record.
             warnings.filterwarnings("ignore", message="The number of unique classes is greater")
-            # Where the steps are bounded, the fit of the last one stands.
+            # # The number of steps is bounded, and the fit of the last step is good enough.
             warnings.filterwarnings("ignore", message="lbfgs failed to converge")
             model.fit(getattr(encoded, self.view), learned)
         return replace(self, model=model, values=values)
 
     def predict(self, encoded: Encoded) -> Array:
-        """Return the guesses for n encoded records, numbers or labels; equal records get equal ones."""
+        """Return a guess, a number or a label, for each of n encoded records; equal records get equal guesses."""
         if self.model is None:
-            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
-        # A release has few distinct records: each is asked for once.
-        first, back = distinct_codes([encoded.row], [encoded.row.max(initial=0) + 1])
-        guesses = self.model.predict(taken(getattr(encoded, self.view), first))[back]
+            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with the result of `fit`.")
+        # A release has few distinct records: each is predicted once.
+        first, back = group_codes([encoded.row], [encoded.row.max(initial=0) + 1])
+        guesses = self.model.predict(take_records(getattr(encoded, self.view), first))[back]
         return guesses if self.values is None else self.values[guesses]
 
 
@@ -133,19 +132,29 @@ class _Constant:
 
 
 def check_miners(name: str, miners: object) -> None:
-    """Raise TypeError unless `miners` is a list of what says whether it predicts a column: miners of any kind."""
+    """Raise TypeError unless `miners` is a list of miners of any kind, which have a method `predicts`."""
     if not isinstance(miners, list | tuple) or not all(hasattr(miner, "predicts") for miner in miners):
-        raise UsageTypeError(f"{name} must be miners, as reference_set(names) gives them, got {expect.found(miners)}.")
+        raise UsageTypeError(
+            f"`{name}` must be a list of miners; got {expect.describe_value(miners)}. Try reference_set(names)."
+        )
 
 
 def check_encoded(encoded: Any, target: Any) -> None:
-    """Raise unless records are encoded, and each has its value of `target`."""
+    """Raise an error unless the records are encoded and each record has a value in `target`."""
     expect.kind("encoded", encoded, Encoded, instead="`encoding.encode` gives it.")
     expect.column("target", target, len(encoded))
 
 
-def able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner], list[str]]:
-    """Return those of `miners` that can guess a column like `target`, and the others, for results to state.
+def rename_set(name: str) -> str:
+    """Return the name of a set of miners, and warn about a name of version 0.1. All other names stay unchanged."""
+    if name not in OLD_SETS:
+        return name
+    warn_renamed(name, OLD_SETS[name])
+    return OLD_SETS[name]
+
+
+def select_able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner], list[str]]:
+    """Return the miners that can predict a column like `target`, and the names of the other miners.
 
     Parameters
     ----------
@@ -155,8 +164,8 @@ def able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner], list[
     Returns
     -------
     able : list of Miner
-    others : list of str
-        Their names.
+    names : list of str
+        The names of the miners that cannot predict such a column, which results state.
     """
     check_miners("miners", miners)
     expect.column("target", target)
@@ -167,11 +176,11 @@ def able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner], list[
 def cross_val_predictions(
     miner: Any, encoded: Encoded, target: Any, folds: int = 10, seed: Seed = 1, people: IntArray | None = None
 ) -> Array:
-    """A guess for each record by a miner that did not see it.
+    """Return a prediction for each record by a miner that was not trained on it.
 
-    The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels (stratified);
-    the miner learns from all folds but one and guesses that one. A miner that has a method of this name, as Weka's
-    have, guesses in its own way.
+    The records are shuffled with `seed` and divided into folds, stratified by label; the miner learns from all folds
+    but one and predicts the remaining one. A miner with its own method `cross_val_predictions`, such as Weka's, uses
+    that method.
 
     Parameters
     ----------
@@ -179,23 +188,23 @@ def cross_val_predictions(
     encoded : Encoded
         n records.
     target : array (n,)
-        Numbers or labels.
+        The numbers or labels to predict.
     folds : int
         2 to n.
     seed : int
     people : integer array (n,), optional
-        Whose each record is, from 0: all of a person's fall into one fold, for no miner learns from whom it guesses.
-        None: each is another person's.
+        The person of each record, from 0. All records of a person are in one fold, so that no miner learns from a
+        person whom it predicts. If None, each record belongs to a different person.
 
     Returns
     -------
     array (n,)
-        In the order of the records.
+        The predictions in the order of the records.
 
     Raises
     ------
     ValueError
-        For another number of folds.
+        If the number of folds is out of range.
     """
     check_miners("miner", [miner])
     check_encoded(encoded, target)
@@ -218,7 +227,7 @@ def cross_val_predictions(
 
 @validated
 def fold_numbers(target: Any, folds: int, seed: Seed) -> IntArray:
-    """The fold of each record. Each label is spread evenly over the folds.
+    """Return the fold of each record; each label is spread evenly over the folds.
 
     Parameters
     ----------
@@ -230,22 +239,22 @@ def fold_numbers(target: Any, folds: int, seed: Seed) -> IntArray:
     Returns
     -------
     integer array (n,)
-        0 to `folds` - 1.
+        The fold of each record, 0 to `folds` - 1.
 
     Raises
     ------
     ValueError
-        For another number of folds.
+        If the number of folds is out of range.
     """
     expect.column("target", target)
     if not (expect.is_whole(folds) and 2 <= folds <= len(target)):
         raise UsageError(
-            f"cross-validation needs 2 to {len(target)} folds (the number of records), got {expect.found(folds)}."
+            f"`folds` must be from 2 to {len(target)}, the number of records; got {expect.describe_value(folds)}."
         )
     target = np.asarray(target)
     order = np.random.default_rng(seed).permutation(len(target))
     if not is_numeric_dtype(target):
-        order = order[np.argsort(factorized(target, sort=True)[0][order], kind="stable")]
+        order = order[np.argsort(factorize(target, sort=True)[0][order], kind="stable")]
     fold = np.empty(len(target), dtype=int)
     fold[order] = np.arange(len(target)) % folds
     return fold

@@ -1,4 +1,4 @@
-"""Miners of one's own: any classifier or regressor of scikit-learn's kind, alone or as the last step of a pipeline."""
+"""Custom miners: any classifier or regressor of scikit-learn, alone or as the last step of a pipeline."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,33 +12,33 @@ from privnb.miners.miner import Failed, Miner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError, UsageTypeError
-from privnb.runtime.names import name_list
-from privnb.runtime.own_methods import failure
+from privnb.runtime.names import join_names
+from privnb.runtime.own_methods import describe_failure
 
-INVENTED = 40  # records with which an error is tried again
-SEED = 0  # of estimators that draw and are given no seed, as of the package's own miners
+INVENTED = 40  # records with which an error is reproduced
+SEED = 0  # for random estimators without a seed, as in the package's own miners
 TRY = "Try HistGradientBoostingClassifier() for labels, or HistGradientBoostingRegressor() for numbers."
 
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """An estimator of somebody else's, whose errors and answers are checked.
+    """A custom estimator whose errors and predictions are checked.
 
-    It works on one thread, for threads that wait for each other on a busy machine take ten times as long. Whatever it
-    raises becomes `Failed`, which results state as a refusal: nothing ends in the middle of an evaluation.
-    `Failed` names the class and the line of what was raised. The message of the error may quote records; it is shown
-    if the estimator says the same about invented numbers.
+    The estimator works on one thread, because a fit takes ten times as long if threads wait for each other on a busy
+    machine. Every error becomes `Failed`, which results state as a refusal, so that an evaluation does not stop in the
+    middle. `Failed` names the class and the line of the error. The message of an error may quote records, so it is
+    shown only if the estimator raises the same error for invented numbers.
 
     Parameters
     ----------
     estimator : estimator
-        Not fitted.
+        A classifier or regressor that is not fitted.
     called : str
         The name of its miner.
     written : str
-        Its class with its parameters, of a pipeline those of its last step.
+        The class and parameters of the estimator; for a pipeline, those of its last step.
     labels : int
-        How many labels it has learned; 0 for numbers.
+        The number of labels that the estimator has learned; 0 for numbers.
     """
 
     estimator: Any
@@ -58,7 +58,7 @@ class Guarded:
         return self
 
     def predict(self, features: Array) -> Array:
-        """Return the guess for each record, checked: array (n,)."""
+        """Return the checked guess for each record, as an array (n,)."""
         try:
             guesses = np.asarray(OneThread(self.estimator).predict(features))
         except MemoryError:
@@ -66,23 +66,27 @@ class Guarded:
         except Exception as error:
             raise self._failed("predicting", self._said(error, features)) from error
         if guesses.shape != (len(features),):
-            raise self._failed("predicting", f"it gave an array of shape {guesses.shape} for {len(features)} records")
+            raise self._failed(
+                "predicting", f"the estimator gave an array of shape {guesses.shape} for {len(features)} records"
+            )
         if guesses.dtype.kind not in "biuf":
-            raise self._failed("predicting", "it gave values that are not numbers, and it was shown numbers")
+            raise self._failed(
+                "predicting", "the estimator gave values that are not numbers, but was trained on numbers"
+            )
         if not np.isfinite(guesses).all():
-            raise self._failed("predicting", "it gave numbers that are not finite")
+            raise self._failed("predicting", "the estimator gave numbers that are not finite")
         if not self.labels:
             return guesses.astype(float)
         codes = guesses.astype(np.int64)
         if (codes != guesses).any() or not ((codes >= 0) & (codes < self.labels)).all():
-            raise self._failed("predicting", "it gave labels that it was not shown")
+            raise self._failed("predicting", "the estimator gave labels that it was not trained on")
         return codes
 
     def _said(self, error: Exception, features: Array, target: Array | None = None) -> str:
-        """Return where an error was raised, with its message if invented numbers lead to the same error."""
+        """Return where an error was raised, and its message if invented numbers lead to the same error."""
         from sklearn.base import clone
 
-        said, rng = failure(self.estimator, error), np.random.default_rng(SEED)
+        said, rng = describe_failure(self.estimator, error), np.random.default_rng(SEED)
         of_labels = self.labels > 0 if target is None else target.dtype.kind in "iu"
         invented = rng.integers(0, 2, (INVENTED, features.shape[1])).astype(features.dtype)
         try:
@@ -91,39 +95,35 @@ class Guarded:
         except Exception as again:
             message = next(iter(str(again).splitlines()), "").rstrip(".")
             if message and type(again) is type(error):
-                return f"{said}. Invented numbers lead to the same error, which says: {message}"
+                return f"{said}. Invented numbers lead to the same error, with the message: {message}"
         return said
 
     def _failed(self, doing: str, why: str) -> Failed:
         return Failed(
-            f"the miner '{self.called}' failed in {doing}: {why}. It is given an array of numbers, as "
-            "`privnb.miners.encoding.encode` makes it. Change the estimator, or leave it out."
+            f"the miner '{self.called}' failed in {doing}: {why}. It gets an array of numbers from "
+            "`privnb.miners.encoding.encode`. Change the estimator, or leave it out."
         )
 
 
 def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
-    """Return the miner that an estimator is: a clone of it, with a seed where it draws.
+    """Return the miner of a clone of an estimator, with a seed if it is random.
 
-    A classifier guesses labels and a regressor numbers. A parameter `random_state` that is None becomes 0, in every
-    step of a pipeline.
+    A classifier predicts labels; a regressor predicts numbers. A parameter `random_state` that is None becomes 0, in
+    every step of a pipeline.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier or a regressor of scikit-learn's kind, or a pipeline that ends in one.
+        A classifier or a regressor of scikit-learn, or a pipeline that ends in one.
     name : str
-        What results call it; empty: its class, of a pipeline the class of its last step.
+        The name of the miner in results; by default, the class of the estimator, or of the last step of a pipeline.
     argument : str
         The argument that an error names.
-
-    Returns
-    -------
-    Miner
 
     Raises
     ------
     TypeError
-        For what cannot predict, and for what scikit-learn cannot clone.
+        If the object cannot predict, or if scikit-learn cannot clone it.
 
     Examples
     --------
@@ -139,8 +139,8 @@ def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Mine
     if not kind:
         made = isinstance(estimator, type) and hasattr(estimator, "predict")
         raise UsageTypeError(
-            f"{argument} must be names of miners, or estimators that predict, each a classifier or a regressor; got "
-            f"{expect.found(estimator)}. {f'Try {estimator.__name__}().' if made else TRY}"
+            f"`{argument}` must be names of miners, or classifiers or regressors that predict; got "
+            f"{expect.describe_value(estimator)}. {f'Try {estimator.__name__}().' if made else TRY}"
         )
     try:
         own = clone(estimator)
@@ -150,8 +150,9 @@ def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Mine
         own.set_params(**dict.fromkeys(unseeded, SEED))
     except Exception as error:
         raise UsageTypeError(
-            f"{argument} must be estimators that scikit-learn can clone; got a {type(estimator).__name__}, and "
-            f"`sklearn.base.clone` raised {type(error).__name__}. Set its parameters in `__init__` alone."
+            f"`{argument}` must be estimators that scikit-learn can clone; got a {type(estimator).__name__}, for which "
+            f"`sklearn.base.clone` raised {type(error).__name__}. Set the parameters of the estimator only in "
+            "`__init__`."
         ) from error
     last = _last(estimator)
     called = name or type(last).__name__
@@ -160,7 +161,7 @@ def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Mine
 
 
 def guard_miner(miner: Any) -> Any:
-    """Return a `Miner` whose estimators are guarded, and any other miner as it is."""
+    """Return a `Miner` with guarded estimators; return any other miner unchanged."""
     if not isinstance(miner, Miner):
         return miner
     return replace(
@@ -172,42 +173,42 @@ def _guard(estimator: Any, called: str) -> Any:
     return estimator if estimator is None or isinstance(estimator, Guarded) else Guarded(estimator, called)
 
 
-def is_own(miner: Any) -> bool:
-    """Return whether a miner is somebody's own, so that results say where it cannot guess a column."""
+def is_custom_miner(miner: Any) -> bool:
+    """Return whether a miner is custom, so that results state which columns it cannot predict."""
     return isinstance(getattr(miner, "classifier", None) or getattr(miner, "regressor", None), Guarded)
 
 
 def name_apart(miners: Sequence[Any]) -> tuple[Any, ...]:
-    """Return miners with names of their own: of several estimators of a class each is called by its parameters, too.
+    """Return miners with unique names: estimators of the same class get names with their parameters.
 
-    Raises UsageError for two that cannot be told apart.
+    Raises UsageError for two miners with the same name.
     """
     times = Counter(miner.name for miner in miners)
     found = tuple(_in_full(miner) if times[miner.name] > 1 else miner for miner in miners)
     if twice := [name for name, number in Counter(miner.name for miner in found).items() if number > 1]:
         raise UsageError(
-            f"miners must have names of their own; got two that are called {name_list(twice)}. Try "
-            'Miner("a name", classifier=...), of privnb.miners.'
+            f"`miners` must have different names; got two with the name {join_names(twice)}. Try "
+            'privnb.miners.Miner("a name", classifier=...).'
         )
     return found
 
 
 def _in_full(miner: Any) -> Any:
     given: Any = getattr(miner, "classifier", None) or getattr(miner, "regressor", None)
-    if not is_own(miner) or miner.name != type(_last(given.estimator)).__name__:
+    if not is_custom_miner(miner) or miner.name != type(_last(given.estimator)).__name__:
         return miner
     return replace(miner, name=given.written)
 
 
 def _last(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or of one within it, and any other estimator as it is."""
+    """Return the last step of a pipeline, even of a pipeline within it; return any other estimator unchanged."""
     while getattr(estimator, "steps", None):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 def _kind(estimator: Any) -> str:
-    """Return what an estimator of a `Miner` it is: "classifier", "regressor", or "" for neither."""
+    """Return "classifier" or "regressor" for the kind of an object, or "" if the object is neither."""
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):

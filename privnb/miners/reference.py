@@ -1,4 +1,4 @@
-"""Reference sets: which miners an owner reckons with, by name."""
+"""Reference sets: the miners that an owner considers, selected by name."""
 
 import re
 from dataclasses import replace
@@ -21,19 +21,19 @@ from privnb.miners.estimators import (
     TrimmedSquares,
 )
 from privnb.miners.fusion import Vote, stacking, voting
-from privnb.miners.miner import Miner
+from privnb.miners.miner import Miner, rename_set
 from privnb.miners.own import guard_miner, make_miner, name_apart
 from privnb.runtime import entry_points
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import meant
+from privnb.runtime.names import suggest
 
 SETS = {
     # Sramka et al. 2010, section 4.3: the set L of Table 1.
-    "three": ("naive Bayes", "decision tree", "random forest"),
-    # Five for either kind of target: naive Bayes guesses labels only, linear regression numbers only.
-    "five": ("majority", "decision stump", "naive Bayes", "linear regression", "decision tree", "random forest"),
-    # Ready-made tools as they come, one of each family of section 4.4 and more: rules, Bayes, functions, lazy, trees,
+    "basic": ("naive Bayes", "decision tree", "random forest"),
+    # # Five for each kind of target: naive Bayes predicts only labels, and linear regression predicts only numbers.
+    "standard": ("majority", "decision stump", "naive Bayes", "linear regression", "decision tree", "random forest"),
+    # Ready-made tools with default settings, of all families of section 4.4: rules, Bayes, functions, lazy, trees,
     # misc.
     "script_kiddie": (
         "majority", "one rule", "decision table",
@@ -43,28 +43,28 @@ SETS = {
         "decision stump", "decision tree", "unpruned tree", "random tree", "random forest",
         "feature votes", "hyperpipes",
     ),
-    # What someone of today would try first.
+    # The first choice of an analyst today.
     "modern": (
         "gradient boosting", "tuned forest", "k-nearest neighbours", "naive Bayes", "linear regression",
         "logistic regression", "fusion: stacked",
     ),
 }  # fmt: skip
-# Those of the sets that guess numbers alone, or no more than a few labels. What miners are made of takes a second to
-# import, and a menu needs their names at once.
+# # Miners of the sets that predict only numbers, or only a few labels. They are listed here because a menu needs the #
+# names at once, and estimators take a second to import.
 NOT_FOR_LABELS = ("linear regression", "robust regression", "gradient boosting")
 FUSIONS = {"fusion: vote": voting, "fusion: stacked": stacking}
 
 
 def reference_set(miners: Any) -> tuple[Any, ...]:
-    """Return the miners of sets, of names or of estimators.
+    """Return the miners that sets, names or estimators select.
 
-    "fusion: vote" and "fusion: stacked" combine the other miners that are named. Commas inside brackets part nothing.
+    "fusion: vote" and "fusion: stacked" combine the other named miners.
 
     Parameters
     ----------
     miners : str, estimator, Miner, or a list of those
-        A text names sets and miners, commas between them. An estimator is a classifier or a regressor of scikit-learn's
-        kind, or a pipeline that ends in one; it is cloned, and gets a seed where it has none.
+        A text names sets and miners, separated by commas outside brackets. An estimator is a classifier or a regressor
+        of scikit-learn, or a pipeline that ends in one; the estimator is cloned, and gets a seed if it has none.
 
     Returns
     -------
@@ -73,15 +73,15 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
     Raises
     ------
     ValueError
-        For an unknown name, with the list of those known, for a fusion of nothing, and for two miners of one name.
+        For an unknown name, with a list of known names, a fusion without members, or two miners with the same name.
     TypeError
-        For what cannot predict.
+        For an object that cannot predict.
 
     Examples
     --------
-    >>> [miner.name for miner in reference_set("majority, three")]
+    >>> [miner.name for miner in reference_set("majority, basic")]
     ['majority', 'naive Bayes', 'decision tree', 'random forest']
-    >>> reference_set("three, fusion: vote")[-1].members == reference_set("three")
+    >>> reference_set("basic, fusion: vote")[-1].members == reference_set("basic")
     True
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> [miner.name for miner in reference_set(["majority", HistGradientBoostingClassifier()])]
@@ -89,7 +89,9 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
     """
     items = miners if isinstance(miners, list | tuple) else [miners]
     if not items:
-        raise UsageError(f"`miners` must be one miner or more; got none. Name a set, {', '.join(SETS)}.")
+        raise UsageError(
+            f"`miners` must name at least one miner; got none. Name a set of miners, such as {', '.join(SETS)}."
+        )
     chosen: list[Any] = []  # names of fusions, and miners
     for item in items:
         chosen += _named(item) if isinstance(item, str) else [item if hasattr(item, "predicts") else make_miner(item)]
@@ -100,39 +102,44 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
     )
     fusions = [each for each in chosen if isinstance(each, str)]
     if not members:
-        raise UsageError(f"{fusions} combine the other miners that are named, and none is. Name some beside them.")
+        raise UsageError(
+            f"{fusions} combine the other named miners, but no other miner is named. Name at least one other miner."
+        )
     rest = iter(members)
     return tuple(Vote(each, members, FUSIONS[each]) if isinstance(each, str) else next(rest) for each in chosen)
 
 
 def _named(names: str) -> list[Any]:
-    """Return what a text names: miners, and the names of fusions."""
+    """Return the miners that a text names, and the names of fusions."""
     known = _miners()
-    parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
+    parts = [rename_set(part.strip()) for part in re.split(r",(?![^(]*\))", names)]
     if unknown := [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]:
         raise UsageError(
-            f"there is no miner {unknown}.{meant(unknown, [*SETS, *known, *FUSIONS])} "
-            f"Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
+            f"there is no miner {unknown}.{suggest(unknown, [*SETS, *known, *FUSIONS])} Name a set of miners "
+            f"({', '.join(SETS)}) or single miners ({', '.join([*known, *FUSIONS])})."
         )
     return [known.get(name, name) for part in parts for name in SETS.get(part, (part,))]
 
 
 def labellers() -> tuple[str, ...]:
-    """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
+    """Return the names of the miners, of all sets, that predict labels however many labels there are."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
     own = tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
-    return own + tuple(name for name, miner in installed_miners().items() if miner.classifier is not None)
+    return own + tuple(name for name, miner in find_installed_miners().items() if miner.classifier is not None)
 
 
 @cache
-def installed_miners() -> dict[str, Miner]:
-    """Return the miners of other packages by the names of their entry points, each of which names a `Miner`, an
-    estimator, or a function without arguments that gives one.
+def find_installed_miners() -> dict[str, Miner]:
+    """Return the miners of other packages, by the names of their entry points.
+
+    An entry point names a `Miner`, an estimator, or a function without arguments that returns one.
     """
 
     def check(point: Any, found: Any) -> Miner:
         if point.name in {*SETS, *FUSIONS} or "," in point.name or point.name in _own():
-            raise UsageError("its name must have no comma, and be no name of privnb's own miners and sets")
+            raise UsageError(
+                "the name of a miner must not contain a comma or be the name of one of privnb's miners or sets"
+            )
         made = (
             found() if isinstance(found, type) or not (hasattr(found, "fit") or hasattr(found, "predicts")) else found
         )
@@ -143,8 +150,8 @@ def installed_miners() -> dict[str, Miner]:
 
 
 def _miners() -> dict[str, Miner]:
-    """Return all miners by name: the package's, and those of installed packages."""
-    return _own() | installed_miners()
+    """Return all miners by name: those of privnb and those of other installed packages."""
+    return _own() | find_installed_miners()
 
 
 def _bumps(distances: FloatArray) -> FloatArray:
@@ -153,7 +160,7 @@ def _bumps(distances: FloatArray) -> FloatArray:
 
 @cache
 def _own() -> dict[str, Miner]:
-    """All miners of the package by name. Settings are stated here and tuned to no result."""
+    """Return all miners of the package by name. The settings of the miners are stated here and not tuned to results."""
     from sklearn.cluster import KMeans
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.ensemble import (
@@ -168,28 +175,28 @@ def _own() -> dict[str, Miner]:
     from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    # In double precision, since noise dwarfs shares.
+    # Double precision, because noise is much larger than shares.
     def scaled(estimator: Any) -> Any:
         return make_pipeline(FunctionTransformer(np.float64), StandardScaler(), estimator)
 
-    # Bumps around 16 centres; Weka's network has two, or two a label.
+    # Bumps around 16 centers; Weka's network has two, or two for each label.
     def network(estimator: Any) -> OneThread:
         bumps = KMeans(16, n_init=1, random_state=0), FunctionTransformer(_bumps)
         steps = FunctionTransformer(np.float64), MinMaxScaler(), *bumps, StandardScaler(), estimator
         return OneThread(make_pipeline(*steps))
 
-    # A fixed seed: trees draw lots even where they consider all columns.
+    # A fixed seed, because trees draw random numbers even if they consider all columns.
     def tree(**settings: Any) -> OnceEach:
         return OnceEach(DecisionTreeClassifier(random_state=0, **settings))
 
     def tree_of_numbers(**settings: Any) -> OnceEach:
         return OnceEach(DecisionTreeRegressor(random_state=0, **settings))
 
-    # The leaf size that guesses best in three folds.
+    # The leaf size that predicts best in three folds.
     def tuned(forest: Any, leaves: list[int]) -> Any:
         return GridSearchCV(forest, {"min_samples_leaf": leaves}, cv=KFold(3, shuffle=True, random_state=0))
 
-    # The ridge makes the answer unique, since the shares of an attribute's leaves add up to 1.
+    # The ridge makes the answer unique, because the shares of an attribute's leaves add up to 1.
     ridge = scaled(Ridge(alpha=1.0))
     # Ten trees are Weka 3.6's default.
     forest = {"n_estimators": 10, "n_jobs": 1, "random_state": 0}
@@ -211,11 +218,11 @@ def _own() -> dict[str, Miner]:
             "records",
         ),
         Miner("naive Bayes (discretised)", Discretised(NaiveBayes()), view="labels"),
-        Miner("one rule", Discretised(DecisionTable(1)), Discretised(DecisionTable(1, fewest=50)), "labels"),
-        Miner("decision table", Discretised(DecisionTable()), Discretised(DecisionTable(fewest=50)), "labels"),
+        Miner("one rule", Discretised(DecisionTable(1)), Discretised(DecisionTable(1, min_records=50)), "labels"),
+        Miner("decision table", Discretised(DecisionTable()), Discretised(DecisionTable(min_records=50)), "labels"),
         Miner("robust regression", regressor=TrimmedSquares(ridge)),
         Miner("logistic regression", scaled(LogisticRegression(max_iter=50))),
-        # Least squares on -1 and 1: a support vector machine without its margin, linear and quick.
+        # Least squares on -1 and 1: a linear support vector machine without its margin, and fast.
         Miner("linear classifier", scaled(RidgeClassifier(alpha=1.0))),
         Miner("radial basis functions", network(LogisticRegression(max_iter=50)), network(Ridge(alpha=1.0))),
         Miner("nearest neighbour", Neighbours(1)),
@@ -232,7 +239,8 @@ def _own() -> dict[str, Miner]:
         ),
         Miner("feature votes", Discretised(FeatureVotes()), view="labels"),
         Miner("hyperpipes", Discretised(FeatureVotes(share=False)), view="labels"),
-        # One tree a label and step: with dozens of labels it took minutes and guessed worse than the majority.
+        # # It fits a tree for each label and step: with dozens of labels, it took minutes and was worse than the
+        # majority.
         Miner(
             "gradient boosting",
             OneThread(HistGradientBoostingClassifier(**steps)),

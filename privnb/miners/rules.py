@@ -1,10 +1,11 @@
-"""Itemsets and association rules: what occurs together in many records.
+"""Itemsets and association rules: items that occur together in many records.
 
-A record is a set of items. Of a table an item is a value of an attribute, such as `sex=Male`. A rule X => Y has a
-support, the share of records with all items of both sides, and a confidence, its share of the records with those of X.
+A record is a set of items. In a table, an item is a value of an attribute, such as `sex=Male`. A rule X => Y has a
+support, the share of records with all items of both sides, and a confidence, the share of records with X that also have
+Y.
 
-Mined level by level (Apriori) on bit sets of numpy. mlxtend 0.25 finds the same itemsets of Adult in ten times as long
-and would bring matplotlib with it.
+Itemsets are mined level by level (Apriori) on NumPy bit sets. The library mlxtend 0.25 finds the same itemsets of
+Adult, but takes ten times as long and requires matplotlib.
 
 Source: Agrawal and Srikant, "Fast Algorithms for Mining Association Rules", VLDB 1994; Aggarwal and Yu 2008, section
 10.2.2.
@@ -24,8 +25,8 @@ from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Count, Share, instead, optional, validated
 
-ITEMS = 4  # in an itemset, at most, unless asked otherwise
-ITEMSETS = 200_000  # at most: more are nobody's to read, and mostly noise
+MAX_ITEMS = 4  # default maximum number of items in an itemset
+MAX_ITEMSETS = 200_000  # nobody reads more itemsets, and most of them would be noise
 
 
 Items = frozenset[str]
@@ -33,21 +34,24 @@ Itemsets = Mapping[Items, float]
 
 
 class Supports(Protocol):
-    """Records of items, of which itemsets are counted: `Baskets`, `Weighted`, or what has their attributes."""
+    """Records of items, in which itemsets are counted: `Baskets`, `Weighted`, or another type with their attributes."""
 
     @property
-    def items(self) -> tuple[str, ...]: ...
+    def items(self) -> tuple[str, ...]:
+        """Return the names of all items."""
 
     @property
-    def kinds(self) -> Sequence[object] | None: ...
+    def kinds(self) -> Sequence[object] | None:
+        """Return the attribute of each item, or None. A record has at most one item of each attribute."""
 
     def __len__(self) -> int: ...
 
-    def counts(self, prefix: Sequence[int], last: IntArray) -> Array: ...
+    def counts(self, prefix: Sequence[int], last: IntArray) -> Array:
+        """Count, for each item of `last`, the records that have the item and all items at the places `prefix`."""
 
 
 class Rule(NamedTuple):
-    """Who has the items of `left` mostly has those of `right`: two frozensets of str, which share none.
+    """A rule: records with the items of `left` mostly have the items of `right`, which are disjoint frozensets of str.
 
     >>> str(Rule(frozenset({"b", "a"}), frozenset({"c"})))
     'a, b => c'
@@ -58,73 +62,80 @@ class Rule(NamedTuple):
 
     @property
     def items(self) -> Items:
-        """Those of both sides."""
+        """Return the items of both sides of the rule."""
         return self.left | self.right
 
     def __str__(self) -> str:
-        return f"{named(self.left)} => {named(self.right)}"
+        return f"{join_items(self.left)} => {join_items(self.right)}"
 
     @classmethod
     @validated
     def read(cls, text: Annotated[str, instead(str, 'Write a rule as "a, b => c".')]) -> Self:
-        """The rule that is written so: items with commas between, and ` => `, in spaces, between the sides.
-
-        Raises ValueError for another text.
+        """Parse a rule: items separated by commas, and ` => `, with spaces, between the sides.
 
         >>> Rule.read("b, a => c") == Rule(frozenset({"a", "b"}), frozenset({"c"}))
         True
         """
         sides = [[item.strip() for item in side.split(",") if item.strip()] for side in text.split(" => ")]
         if len(sides) != 2 or not all(sides) or {*sides[0]} & {*sides[1]}:
-            raise UsageError(f'a rule is "a, b => c", with items on both sides and none on both, got {text!r}.')
+            raise UsageError(
+                f'a rule must be written as "a, b => c", with different items on the two sides; got {text!r}.'
+            )
         return cls(frozenset(sides[0]), frozenset(sides[1]))
 
 
 class Strength(NamedTuple):
-    """How many records a rule is of, and its confidence, 0 to 1."""
+    """The number of records with all items of a rule, and the confidence of the rule, from 0 to 1."""
 
     count: float  # type: ignore[assignment] # it hides tuple.count
     confidence: float
 
 
-def named(items: Iterable[str]) -> str:
-    """Items in one text, in order.
+def join_items(items: Iterable[str]) -> str:
+    """Return items as one text, in alphabetical order.
 
-    >>> named(frozenset({"b", "a"})), named(frozenset())
+    >>> join_items(frozenset({"b", "a"})), join_items(frozenset())
     ('a, b', 'everybody')
     """
     return ", ".join(sorted(items)) or "everybody"
 
 
 @validated
-def itemsets(baskets: Supports, support: Share, *, most: Count = ITEMS) -> Itemsets:
-    """The itemsets of at least a share of the records, and how many records have each.
+def itemsets(baskets: Supports, support: Share, *, most: Count = MAX_ITEMS) -> Itemsets:
+    """Return the itemsets that at least a given share of the records have, and the number of records with each.
 
-    Of `Weighted` records, whose counts may rise when an item is added, an itemset is asked for once all its subsets
-    are found, as in FRAPP.
+    In `Weighted` records, a count may rise when an item is added; an itemset is counted if all its subsets are
+    frequent, as in FRAPP.
 
     Parameters
     ----------
     baskets : Baskets or Weighted
-        Or what has their `items`, `kinds`, `counts` and length.
+        The records, or another type with the same `items`, `kinds`, `counts` and length.
     support : float
-        Above 0, at most 1.
+        The minimum share of the records that have the itemset, above 0 and at most 1.
     most : int
-        Items of an itemset, from 1.
+        The maximum number of items in an itemset, at least 1.
 
     Returns
     -------
     dict of frozenset of str to float
-        The smallest first. The empty itemset, which everybody has, is among them.
+        The itemsets in order of their size, beginning with the empty itemset, which every record has.
 
     Raises
     ------
     NotForThisTable
         For more than 200,000 itemsets.
+
+    Examples
+    --------
+    >>> from privnb.miners.baskets import Baskets
+    >>> found = itemsets(Baskets.of([{"a", "b"}, {"a"}, {"c"}]), 0.5)
+    >>> {join_items(items): count for items, count in found.items()}
+    {'everybody': 3, 'a': 2}
     """
     if not (hasattr(baskets, "counts") and hasattr(baskets, "kinds")):
         raise UsageTypeError(
-            f"baskets must be Baskets, got {expect.found(baskets)}. `Baskets.of_table(dataset)` gives those of a table."
+            f"`baskets` must be Baskets; got {expect.describe_value(baskets)}. Try Baskets.of_table(dataset)."
         )
     least = support * len(baskets) - ROUNDING
     number = int if isinstance(baskets, Baskets) else float
@@ -137,10 +148,10 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = ITEMS) -> Items
             kept = counts >= least
             new |= {(*prefix, int(p)): number(c) for p, c in zip(last[kept], counts[kept], strict=True)}
         found |= new
-        if len(found) > ITEMSETS:
+        if len(found) > MAX_ITEMSETS:
             raise NotForThisTable(
-                f"support {support:g} gives more than {ITEMSETS:,} itemsets of {size} items. Raise support, or lower "
-                "most."
+                f"the support of {support:g} gives more than {MAX_ITEMSETS:,} itemsets of {size} items. Raise "
+                "`support`, or lower `most`."
             )
         level = _joined(list(new), found, baskets.kinds)
     names = baskets.items
@@ -150,7 +161,7 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = ITEMS) -> Items
 def _joined(
     sets: list[tuple[int, ...]], found: Mapping[tuple[int, ...], float], kinds: Sequence[object] | None
 ) -> dict[tuple[int, ...], IntArray]:
-    """By prefix the last items of the itemsets of one item more whose subsets are all found."""
+    """Return, by prefix, the last items of the itemsets that are one item larger and whose subsets are all frequent."""
     together: dict[tuple[int, ...], list[int]] = {}
     level = {}
     for places in sets:
@@ -176,16 +187,16 @@ def rules(
     *,
     left: Annotated[Itemsets | None, optional(instead(Mapping, "Give counts by itemset."))] = None,
 ) -> dict[Rule, Strength]:
-    """The rules of itemsets that are at least so confident.
+    """Return the rules of itemsets with at least the given confidence.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        As of `itemsets`, with all subsets.
+        The result of `itemsets`, with all subsets.
     confidence : float
-        Above 0, at most 1.
+        The minimum confidence of a rule, above 0 and at most 1.
     left : dict of frozenset of str to float, optional
-        The counts of left sides, where those are others.
+        The counts of the left sides of rules, if these counts differ from `found`.
 
     Returns
     -------
@@ -193,12 +204,12 @@ def rules(
     """
     if left is not None:
         if lacking := [items for items in found if len(items) == 1 and items not in left]:
-            raise UsageError(f"left must have the count of each itemset, and lacks {', '.join(lacking[0])}.")
+            raise UsageError(f"`left` must have the count of each itemset; got no count of {', '.join(lacking[0])}.")
     kept: dict[Rule, Strength] = {}
-    of = found if left is None else left
+    sides = found if left is None else left
     for items, count in found.items():
         for size in range(1, len(items)):
             for side in map(frozenset, combinations(sorted(items), size)):
-                if of[side] > 0 and count >= confidence * of[side] - ROUNDING:
-                    kept[Rule(side, items - side)] = Strength(count, count / of[side])
+                if sides[side] > 0 and count >= confidence * sides[side] - ROUNDING:
+                    kept[Rule(side, items - side)] = Strength(count, count / sides[side])
     return kept

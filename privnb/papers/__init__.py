@@ -1,17 +1,56 @@
-"""What each paper ran and printed, its errata, and the ledger. One file or folder a paper.
+"""The experiments and printed numbers of the papers, their errata, and the ledger, in one file or folder per paper.
 
-An evaluation is one task of `store.run`: it is kept under the content of its inputs, so that a run that was killed
-goes on where it stopped, and two notebooks that ask for the same number compute it once.
+Each evaluation is one task of `store.run_tasks`, which keeps the result under the content of the inputs. An interrupted
+run continues where it stopped, and two notebooks that need the same number compute it once.
 """
 
-from privnb.papers.aggarwal_yu_2008.hypertension import hypertension, hypertension_results
-from privnb.papers.aggarwal_yu_2008.worked_examples import worked_examples
-from privnb.papers.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
-from privnb.papers.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
-from privnb.papers.li_li_2009.study import asked, check_queries, count_queries, direct, pairs, partitions, trade_off
+from privnb.papers.aggarwal_yu_2008.hypertension import measure_hypertension, measure_hypertension_results
+from privnb.papers.aggarwal_yu_2008.worked_examples import compute_worked_examples
+from privnb.papers.askari_2012.study import (
+    list_channels,
+    measure_guess_values,
+    measure_known_attributes,
+    measure_leakage,
+    measure_small_tables,
+)
+from privnb.papers.brickell_shmatikov_2008 import (
+    check_comparison,
+    compare_others,
+    compare_sanitizers,
+    compare_with_and_without,
+    list_data_sets,
+    measure_coins,
+)
+from privnb.papers.li_li_2009.study import (
+    check_queries,
+    compare_directly,
+    list_partitions,
+    measure_queries,
+    measure_trade_off,
+    pair_losses,
+    select_queries,
+)
 
 __all__ = [
-    "asked", "channels", "check_comparison", "check_queries", "coins", "count_queries", "data_sets", "direct",
-    "figures", "hypertension", "hypertension_results", "known_attributes", "leaked", "others", "pairs",
-    "partitions", "priced", "small_tables", "trade_off", "with_and_without", "worked_examples",
+    "check_comparison",
+    "check_queries",
+    "compare_directly",
+    "compare_others",
+    "compare_sanitizers",
+    "compare_with_and_without",
+    "compute_worked_examples",
+    "list_channels",
+    "list_data_sets",
+    "list_partitions",
+    "measure_coins",
+    "measure_guess_values",
+    "measure_hypertension",
+    "measure_hypertension_results",
+    "measure_known_attributes",
+    "measure_leakage",
+    "measure_queries",
+    "measure_small_tables",
+    "measure_trade_off",
+    "pair_losses",
+    "select_queries",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers."""
+"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset, and with other sanitizers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,36 +9,37 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import profiles
-from privnb.evaluation.attributes import first_number, published_name
-from privnb.evaluation.cases import answer, answers, possible
-from privnb.evaluation.content import content
+from privnb.evaluation.attributes import check_published, choose_target
+from privnb.evaluation.digests import digest
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.evaluation_loop import answer_for_each, answer_question, select_possible
+from privnb.evaluation.predictions import MinerNames, resolve_miners
 from privnb.evaluation.profiles import ProfileName
-from privnb.evaluation.results import Results, join, setting, tidy
+from privnb.evaluation.results import Results, describe_setting, join_results, tidy
 from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import workload
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.miners import weka
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list, names_in
+from privnb.runtime.names import join_names, parse_names
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers import Identity, Suppress, catalogue
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
-# The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
+# The data sets of the paper, section 6.2: the study of each, and the workload in addition to its sensitive attribute.
 PAPER = {"marital": "salary", "occupation": "marital-status"}
-GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
+GROUP = 7  # sanitizers per task: each task mines U_base again, and an interruption loses one task
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is compared on one study: the sensitive attribute, and the neutral one that the researcher predicts.
+    """A study for the comparison, its sensitive attribute, and the neutral attribute that the researcher predicts.
 
-    `workload` is empty where no neutral attribute has categories: then the researcher wants the sensitive one alone.
+    `workload` is empty if no neutral attribute has categories. The researcher then predicts only the sensitive
+    attribute.
     """
 
     HINT = "data_sets(studies) gives them."
@@ -48,30 +49,32 @@ class DataSet:
 
     @property
     def targets(self) -> list[str]:
-        """The researcher's workloads: Figures 1 and 2, then Figures 3 and 4."""
+        """The workloads of the researcher: Figures 1 and 2, then Figures 3 and 4."""
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
 
 
 @validated
-def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = "") -> list[DataSet]:
-    """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
+def list_data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = "") -> list[DataSet]:
+    """Return the data sets to compare from the studies of one description.
 
-    The first sensitive attribute of categories is the adversary's.
+    These are the paper's two data sets if both exist; otherwise, all data sets.
+
+    The adversary predicts the first categorical sensitive attribute.
 
     Parameters
     ----------
     studies : list of Dataset
-        Of `load_studies`.
+        The result of `load_studies`.
     study : str
-        That one alone; empty: as above.
+        The only study to compare. If it is empty, the studies are chosen as above.
     workload : str
-        The researcher's in the studies where it is neutral, instead of the paper's or, in other tables, of the first
-        one of categories.
+        The attribute that the researcher predicts in the studies where it is neutral. By default, it is the attribute
+        of the paper, or the first categorical neutral attribute of other tables.
 
     Returns
     -------
     list of DataSet
-        Empty where no sensitive attribute has categories.
+        The list is empty if no sensitive attribute has categories.
 
     Raises
     ------
@@ -89,8 +92,9 @@ def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = ""
     if workload and workload not in [each.workload for each in found]:
         there = sorted({each for name in names for each in _categories(named[name], Role.NEUTRAL)})
         raise UsageError(
-            f"there is no study of {', '.join(names)} with a sensitive attribute of categories and '{workload}' as a "
-            f"neutral one, of {there or 'none'}. Give columns these roles in the description file."
+            f"`workload` must be a categorical neutral attribute in a study of {', '.join(names)} with a categorical "
+            f"sensitive attribute; got '{workload}', and the neutral attributes are {there or 'none'}. Give columns "
+            "these roles in the description file."
         )
     return found
 
@@ -108,117 +112,128 @@ def check_comparison(
     target: str = "",
     seeds: Seed = 0,
 ) -> None:
-    """Refuse, before anything is mined, what would else be refused minutes later.
+    """Refuse invalid arguments before anything is mined, instead of minutes later.
 
     Parameters
     ----------
     dataset : Dataset
     sets : list of DataSet
     profile : str
-        How much is run, by name: one of `PROFILES`.
+        The amount of work, one of `PROFILES`.
     researcher : str
-        Miners, for `others` of the data sets; empty: the profile's.
+        The miners of `compare_others`. If it is empty, the miners of the profile are used.
     neutral, knows
-        For `others` of the data sets.
+        See `compare_others`.
     miners, target
         For `sramka_2010.gains` of the dataset.
     seeds : int
-        0 or more.
+        The number of seeds, 0 or more.
 
     Raises
     ------
     ValueError
-        For a name that is not there, and for miners of whom none can guess what they are asked for.
+        For an unknown name, and for miners of which none can predict the attribute.
     """
-    size, mined = profiles.profile_of(profile), published_name(dataset, target or first_number(dataset))
-    profiles.repeated(seeds, 1)
+    size, mined = profiles.find_profile(profile), check_published(dataset, target or choose_target(dataset))
+    profiles.list_seeds(seeds, 1)
     _check_neutral(sets, neutral, knows)
     secrets = [each.dataset.table[each.sensitive] for each in sets]
-    profiles.check_miners("RESEARCHER", researcher or next(iter(size.workloads)), *secrets)
+    profiles.check_miner_names("RESEARCHER", researcher or next(iter(size.workloads)), *secrets)
     published = Suppress().sanitize(dataset, rng=1).table[mined]  # labels, where the attribute is generalized
-    profiles.check_miners("MINERS", miners or next(iter(size.gains)), published)
+    profiles.check_miner_names("MINERS", miners or next(iter(size.gains)), published)
 
 
 @validated
-def with_and_without(
+def compare_with_and_without(
     sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     miners: MinerNames = "",
     seeds: Seed = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Table 2: `workload.Utility` of what a researcher could predict, with all quasi-identifiers and without.
+    """Measure Table 2: `workload.WorkloadUtility` with all quasi-identifiers and without them.
 
     Parameters
     ----------
-    sets, profile, miners, seeds, fewest, store
-        As of `figures`.
+    sets, profile, miners, seeds, min_count, store
+        See `compare_sanitizers`.
 
     Returns
     -------
     DataFrame
-        Tidy results for each sensitive and neutral attribute of categories.
+        Tidy results for each categorical sensitive and neutral attribute.
     """
     if not sets:
         return tidy([])
     tasks = {
         miners_set.name: [
-            partial(answer, data, end, seed, workload.Utility(target, name, folds=miners_set.folds), fewest)
+            partial(
+                answer_question,
+                data,
+                end,
+                seed,
+                workload.WorkloadUtility(target, name, folds=miners_set.folds),
+                min_count,
+            )
             for seed in miners_set.seeds
             for data in (each.dataset for each in sets)
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
-            for name in profiles.able(miners_set.every, data.table[target])
+            for name in profiles.list_able(miners_set.every, data.table[target])
             for end in reference_sanitizers()
         ]
-        for miners_set in _sets(profile, miners, seeds)
+        for miners_set in _list_miner_sets(profile, miners, seeds)
     }
-    return profiles.together(profiles.evaluated(tasks, store, "with and without quasi-identifiers").values())
+    return profiles.drop_repeated_rows(
+        profiles.run_evaluations(tasks, store, "with and without quasi-identifiers").values()
+    )
 
 
 @validated
-def figures(
+def compare_sanitizers(
     sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     miners: MinerNames = "",
     seeds: Seed = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
+    """Measure Table 3 and Figures 1 to 4: the gains of adversary and researcher from fifteen releases per data set.
 
-    The sanitizations are the same for both workloads of a data set; equal releases are mined once. U_base is of the
-    best of a set's miners, for a miner is not measured by what another one can do. Of Weka's miners J48 reads all
-    releases; the other two take part in U_base alone, and where the workload is neutral, as in the paper.
+    The sanitizers are the same for both workloads of a data set, and equal releases are mined once. U_base belongs to
+    the best miner of each set, because one miner is not a standard for another. The miner J48 of Weka reads all
+    releases; the other two are used only for U_base and for the neutral workload, as in the paper.
 
     Parameters
     ----------
     sets : list of DataSet
     profile : str
-        The miners, seeds and folds, by name: one of `PROFILES`.
+        The miners, seeds and folds, one of `PROFILES`.
     miners, seeds : str, int
-        Instead of the profile's for the main set, unless empty or 0.
-    fewest : int
+        The miners and seeds of the main set. If they are empty or 0, those of the profile are used.
+    min_count : int
         Numbers of fewer people are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder for finished results. If it is empty, no results are kept.
 
     Returns
     -------
     DataFrame
-        Rows of `disclosures.Disclosure` and, for each target, of `workload.Gained`.
+        Rows of `disclosures.Disclosure` and, for each target, of `workload.WorkloadGain`.
     """
     cases = []
     for each in sets:
-        every = _alike(each.dataset, disclosures.sanitizations(each.sensitive, each.workload or each.sensitive))
+        every = _group_equal(
+            each.dataset, disclosures.build_paper_sanitizers(each.sensitive, each.workload or each.sensitive)
+        )
         cases += [_Case(each, target, every) for target in each.targets]
-    return _compared(cases, list(_sets(profile, miners, seeds)), fewest, store)
+    return _compare(cases, list(_list_miner_sets(profile, miners, seeds)), min_count, store)
 
 
 @validated
-def others(
+def compare_others(
     sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
@@ -226,23 +241,24 @@ def others(
     neutral: str = "all",
     knows: str = "",
     seeds: Seed = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
+    """Compare one sanitizer of each kind as `compare_sanitizers` does, with a neutral workload if possible.
 
-    Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. Noise leaves no
-    classes: there the adversary guesses with the researcher's miners. Weka's take no part.
+    The comparison goes beyond the paper, and covers the number of data sets of the profile: one in the quick profile. A
+    release with noise has no classes, so the adversary guesses with the miners of the researcher. Weka is not used.
 
     Parameters
     ----------
-    sets, profile, miners, seeds, fewest, store
-        As of `figures`.
+    sets, profile, miners, seeds, min_count, store
+        See `compare_sanitizers`.
     neutral : str
-        What the researcher uses beside quasi-identifiers and sensitive attributes: names of neutral attributes
-        separated by commas, each for the data sets where it is one, or "all".
+        The attributes that the researcher uses in addition to quasi-identifiers and sensitive attributes: names of
+        neutral attributes separated by commas, each for the data sets in which it is neutral, or "all".
     knows : str
-        What the adversary knows beside quasi-identifiers, written alike; empty: nothing.
+        The attributes that the adversary knows in addition to quasi-identifiers, in the same form. If it is empty, the
+        adversary knows only the quasi-identifiers.
 
     Returns
     -------
@@ -251,57 +267,60 @@ def others(
     """
     _check_neutral(sets, neutral, knows)
     cases = []
-    for each in sets[: profiles.profile_of(profile).others]:
-        made = possible(each.dataset, catalogue.family(each.dataset, of=catalogue.OF_PAPERS))
+    for each in sets[: profiles.find_profile(profile).others]:
+        made = select_possible(each.dataset, catalogue.build_one_per_class(each.dataset, of=catalogue.PAPER_TREATMENTS))
         target, every = each.targets[-1], {sanitizer: sanitizer for sanitizer in [*reference_sanitizers(), *made]}
-        used, known = _there(each.dataset, neutral, target), _there(each.dataset, knows, each.sensitive)
+        used, known = (
+            _select_neutral(each.dataset, neutral, target),
+            _select_neutral(each.dataset, knows, each.sensitive),
+        )
         cases.append(_Case(each, target, every, used, known))
-    own = [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)]
-    return _compared(cases, own, fewest, store)
+    own = [s for s in _list_miner_sets(profile, miners, seeds) if not weka.is_weka(s.name)]
+    return _compare(cases, own, min_count, store)
 
 
-def coins() -> pd.DataFrame:
-    """Section 7: `disclosures.Shares` of three coin flips: intact, without a2, and trivially sanitized."""
-    sanitizers = [Identity(), Suppress("a2"), *disclosures.trivial()]
-    return answers(load("coins"), sanitizers, disclosures.Shares())
+def measure_coins() -> pd.DataFrame:
+    """Measure section 7: `disclosures.InformationShares` of coin tosses, intact, without a2 and trivially sanitized."""
+    sanitizers = [Identity(), Suppress("a2"), *disclosures.list_trivial_sanitizers()]
+    return answer_for_each(load("coins"), sanitizers, disclosures.InformationShares())
 
 
-# What section 7 says of releases of the coins, in words, and which share of an attribute's information others tell;
-# without others all else that is published.
+# The statements of section 7 about releases of the coins: the release, the words, the attribute, the attributes that
+# are known (empty: all others that are published), and the share of its information that they reveal.
 STATEMENTS: tuple[tuple[Sanitizer, str, str, str, float], ...] = (
-    (Identity(), "Q tells half of S", "a3", "a1, a2", 0.5),
-    (Suppress("a2"), "without a2, Q tells nothing of S", "a3", "a1", 0),
+    (Identity(), "Q reveals half of S", "a3", "a1, a2", 0.5),
+    (Suppress("a2"), "without a2, Q reveals nothing about S", "a3", "a1", 0),
     (Suppress("a2"), "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
     (Suppress("a2"), "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
     (Suppress("a2"), "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
     (Suppress(), "without Q, half of a3", "a3", "", 0.5),
-    (Suppress(), "without Q, nothing of a4", "a4", "", 0),
-    (Suppress(), "without Q, nothing of a5", "a5", "", 0),
-    (Suppress("sensitive"), "without S, nothing of a4", "a4", "", 0),
+    (Suppress(), "without Q, nothing about a4", "a4", "", 0),
+    (Suppress(), "without Q, nothing about a5", "a5", "", 0),
+    (Suppress("sensitive"), "without S, nothing about a4", "a4", "", 0),
     (Suppress("sensitive"), "without S, half of a5", "a5", "", 0.5),
 )
 
 
 @validated
-def statements(shares: Results) -> pd.DataFrame:
-    """The statements of section 7 beside the share of the information that is measured, and whether they hold.
+def check_statements(shares: Results) -> pd.DataFrame:
+    """Compare the statements of section 7 with the measured shares of the information.
 
-    Statements on releases that the results lack are left out.
+    Statements about releases that are not in the results are left out.
 
     Parameters
     ----------
     shares : DataFrame
-        Of `coins`.
+        The result of `measure_coins`.
 
     Returns
     -------
     DataFrame
-        One row a statement: what it claims, the set of attributes that is meant, its share, the shares that any set
-        gives, and whether the statement holds.
+        One row per statement: the claimed share, the known attributes, the measured share, the shares for any set of
+        known attributes, and whether the statement holds.
     """
     rows = []
     for release, words, target, others, claimed in STATEMENTS:
-        found = _of(shares, release)
+        found = _select_release(shares, release)
         share = found[found.target == target].set_index("knows").value
         if len(share):
             meant = others or max(share.index, key=len)
@@ -313,13 +332,13 @@ def statements(shares: Results) -> pd.DataFrame:
 
 
 class _Case(NamedTuple):
-    """What is compared: `sanitizers` are `{sanitizer: the one whose release it has too}`."""
+    """A comparison; `sanitizers` maps each sanitizer to the first sanitizer with the same release."""
 
     data: DataSet
     target: str
     sanitizers: Mapping[Sanitizer, Sanitizer]
-    neutral: str = "all"  # what the researcher uses, and
-    knows: str = ""  # what the adversary knows beside quasi-identifiers
+    neutral: str = "all"  # neutral attributes that the researcher uses
+    knows: str = ""  # neutral attributes that the adversary knows
 
     @property
     def column(self) -> pd.Series:
@@ -336,92 +355,107 @@ class _Miners(NamedTuple):
     folds: int
 
 
-def _sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> Iterator[_Miners]:
-    """The sets of miners of the profile that can run here, the main one first."""
-    sets = profiles.profile_of(profile).workloads
+def _list_miner_sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> Iterator[_Miners]:
+    """Yield the sets of miners of the profile that can run here, the main set first."""
+    sets = profiles.find_profile(profile).workloads
     main, *_ = sets
     many = {names: repeats for names, (repeats, _) in sets.items()}
-    for miner_set, names, repeats in profiles.sets_of(many, miners, seeds):
-        base = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if ": " not in miner.name]
+    for miner_set, names, repeats in profiles.list_miner_sets(many, miners, seeds):
+        base = [miner for miner in resolve_miners("Weka basic" if names == "Weka" else names) if ": " not in miner.name]
         every = [miner for miner in base if miner.name.endswith("trees.J48")] if names == "Weka" else base
         yield _Miners(miner_set, base, every, repeats, sets.get(names, sets[main])[1])
 
 
-def _compared(cases: Sequence[_Case], sets: Sequence[_Miners], fewest: MinCount, store: Folder) -> pd.DataFrame:
-    """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
+def _compare(cases: Sequence[_Case], sets: Sequence[_Miners], min_count: MinCount, store: Folder) -> pd.DataFrame:
+    """Return the rows of both sides for each case: first U_base of each set of miners, then all releases in groups."""
     if not cases:
         return tidy([])
     runs = {
         f"{miners.name} {place} {seed}": (case, miners, seed)
         for miners in sets
         for place, case in enumerate(cases)
-        if profiles.able(miners.base, case.column)
+        if profiles.list_able(miners.base, case.column)
         for seed in miners.seeds
     }
     tasks = {
         key: [
-            partial(answer, case.data.dataset, end, seed, utility, fewest)
-            for end in disclosures.trivial()
-            for name in profiles.able(miners.every if case.target == case.data.sensitive else miners.base, case.column)
-            for utility in [workload.Utility(case.target, name, case.neutral, miners.folds)]
+            partial(answer_question, case.data.dataset, end, seed, utility, min_count)
+            for end in disclosures.list_trivial_sanitizers()
+            for name in profiles.list_able(
+                miners.every if case.target == case.data.sensitive else miners.base, case.column
+            )
+            for utility in [workload.WorkloadUtility(case.target, name, case.neutral, miners.folds)]
         ]
         for key, (case, miners, seed) in runs.items()
     }
-    trivial = profiles.evaluated(tasks, store, "mine the trivial sanitizations")
-    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], fewest)]}
+    trivial = profiles.run_evaluations(tasks, store, "mine the trivial sanitizations")
+    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], min_count)]}
     for key, (case, miners, seed) in runs.items():
-        if over := _best(trivial[key]):
+        if over := _find_best(trivial[key]):
             every = list(dict.fromkeys(case.sanitizers.values()))
-            readers = ", ".join(profiles.able(miners.every, case.column))
-            question = workload.Gained(case.target, readers, case.neutral, miners.folds, over=over)
+            readers = ", ".join(profiles.list_able(miners.every, case.column))
+            question = workload.WorkloadGain(case.target, readers, case.neutral, miners.folds, over=over)
             tasks[key] = [
-                partial(answers, case.data.dataset, every[place : place + GROUP], question, seed=seed, fewest=fewest)
+                partial(
+                    answer_for_each,
+                    case.data.dataset,
+                    every[place : place + GROUP],
+                    question,
+                    seed=seed,
+                    min_count=min_count,
+                )
                 for place in range(0, len(every), GROUP)
             ]
-    found = profiles.evaluated(tasks, store, "compare adversary and researcher")
-    gains = [_shared(rows, runs[key][0].sanitizers) if key in runs else rows for key, rows in found.items()]
-    return profiles.together([*gains, *trivial.values()])
+    found = profiles.run_evaluations(tasks, store, "compare adversary and researcher")
+    gains = [_repeat_shared(rows, runs[key][0].sanitizers) if key in runs else rows for key, rows in found.items()]
+    return profiles.drop_repeated_rows([*gains, *trivial.values()])
 
 
-def _adversary(case: _Case, main: _Miners, fewest: MinCount) -> Iterator[Any]:
-    """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
+def _adversary(case: _Case, main: _Miners, min_count: MinCount) -> Iterator[Any]:
+    """Yield the tasks of the adversary: exact for releases with classes, with the main miners for others."""
     data, sensitive = case.data.dataset, case.data.sensitive
     asked = partial(disclosures.Disclosure.of, data, sensitive=sensitive, knows=case.knows)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
     exact = [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy]
-    yield partial(answers, data, exact, asked(), fewest=fewest)
-    if miners := ", ".join(profiles.able(main.every, data.table[sensitive])):
+    yield partial(answer_for_each, data, exact, asked(), min_count=min_count)
+    if miners := ", ".join(profiles.list_able(main.every, data.table[sensitive])):
         question = asked(miners=miners)
-        yield from (partial(answer, data, each, seed, question, fewest) for each in noisy for seed in main.seeds)
+        yield from (
+            partial(answer_question, data, each, seed, question, min_count) for each in noisy for seed in main.seeds
+        )
 
 
-def _best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
-    """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished, and
-    where all are withheld.
-    """
+def _find_best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
+    """Return the trivial sanitizer and the miner of U_base; None if no miner finished or all numbers are withheld."""
     rows = trivial[trivial.measure == "workload_utility"].dropna(subset="value")
     if rows.empty:
         return None
     best = rows.loc[rows.value.idxmax()]
-    return next(each for each in disclosures.trivial() if each.changed_params() == best.parameters), best.miner
+    return next(
+        each for each in disclosures.list_trivial_sanitizers() if each.changed_params() == best.parameters
+    ), best.miner
 
 
-def _alike(dataset: Dataset, sanitizers: Iterable[Sanitizer]) -> dict[Sanitizer, Sanitizer]:
-    """`{sanitizer: the first one whose release has an equal table}`, of sanitizers that are not randomized."""
+def _group_equal(dataset: Dataset, sanitizers: Iterable[Sanitizer]) -> dict[Sanitizer, Sanitizer]:
+    """Return `{sanitizer: the first one whose release has an equal table}`, for sanitizers without random draws."""
     first: dict[bytes, Sanitizer] = {}
-    tables = {each: content(disclosures.released(dataset, each).table) for each in sanitizers}
+    tables = {each: digest(disclosures.sanitize_or_replace(dataset, each).table) for each in sanitizers}
     return {each: first.setdefault(table, each) for each, table in tables.items()}
 
 
-def _shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]) -> pd.DataFrame:
-    """The rows, and those of one release again in the name of each other sanitizer that gives it."""
-    again = (_of(rows, first).assign(**setting(each)) for each, first in sanitizers.items() if each != first)
-    return join(rows, *again)
+def _repeat_shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]) -> pd.DataFrame:
+    """Return the rows, with those of a release repeated for each other sanitizer with an equal release."""
+    again = (
+        _select_release(rows, first).assign(**describe_setting(each))
+        for each, first in sanitizers.items()
+        if each != first
+    )
+    return join_results(rows, *again)
 
 
-def _of(rows: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
-    """The rows of a sanitizer's releases."""
-    own = setting(sanitizer)
+def _select_release(rows: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
+    """Return the rows of the releases of a sanitizer."""
+    own = describe_setting(sanitizer)
     return rows[(rows.sanitizer == own["sanitizer"]) & (rows.parameters == own["parameters"])]
 
 
@@ -429,17 +463,20 @@ def _categories(dataset: Dataset, *roles: Role) -> list[str]:
     return [name for name in dataset.schema.names(*roles) if not dataset.schema[name].numeric]
 
 
-def _there(dataset: Dataset, names: str, target: str) -> str:
-    """Those of the names that are neutral attributes of this dataset and help to guess the target; or "all"."""
+def _select_neutral(dataset: Dataset, names: str, target: str) -> str:
+    """Return the names that are neutral attributes of this dataset, without the target, or return "all"."""
     if names == "all":
         return names
-    given = names_in(names)
-    return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
+    given = parse_names(names)
+    return join_names([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
 
 
 def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
-    """Refuse a name that is a neutral attribute of none of the data sets."""
+    """Refuse a name that is not a neutral attribute of any data set."""
     there = {name for each in sets for name in each.dataset.schema.names(Role.NEUTRAL)}
-    asked = [name for text in texts if text != "all" for name in names_in(text)]
+    asked = [name for text in texts if text != "all" for name in parse_names(text)]
     if unknown := [name for name in asked if name not in there]:
-        raise UsageError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")
+        raise UsageError(
+            f"neutral attributes must be among {sorted(there) or 'none'}; got {unknown}. Choose some of these "
+            "attributes, or all."
+        )

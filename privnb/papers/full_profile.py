@@ -1,8 +1,7 @@
-"""What longer runs measured: shipped, so that nobody has to wait for hours to see it.
+"""The numbers of longer runs, which are part of the package because measuring them takes hours.
 
-`full_profile.csv` is made by `make ledger` alone, never by hand: it runs the notebooks that re-run papers in their
-second reading, and with the profile `full`, goes on where an earlier run stopped, and takes the numbers from their
-ledgers.
+Only `make ledger` writes `full_profile.csv`. This command runs the notebooks that re-run papers, in their second
+reading and with the profile `full`, continues where an earlier run stopped, and takes the numbers from their ledgers.
 """
 
 import subprocess
@@ -22,73 +21,76 @@ FOUND = ["measured", "lowest", "highest", "difference", "status", "note"]
 WHEN = ["date", "commit"]
 
 
-def read(path: str | Path = PATH) -> pd.DataFrame:
-    """The numbers of a file, the shipped ones or a ledger's: a frame with the columns `NAME`, `FOUND` and `WHEN`."""
+def read_numbers(path: str | Path = PATH) -> pd.DataFrame:
+    """Return the numbers of a file, by default of the shipped file: a frame with columns `NAME`, `FOUND` and `WHEN`."""
     missing = {name: [""] for name in ("measured", "lowest", "highest", "difference")}
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
 
 
-def beside(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) -> pd.DataFrame:
-    """A ledger whose rows that its run did not measure are those that the full profile measured.
+def fill_missing(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return a ledger in which numbers of the full profile fill the rows that the run did not measure.
 
     Parameters
     ----------
     compared : DataFrame
-        The ledger of a run, from `ledger.compare`.
+        The ledger of a run, from `ledger.compare_with_published`.
     shipped : DataFrame
-        What `read` returns; None: read it.
+        The result of `read_numbers`. If None, the shipped file is read.
 
     Returns
     -------
     DataFrame
-        The rows of `compared` with the columns `WHEN`: empty texts where the number is the run's own, or missing.
+        The rows of `compared` with the columns `WHEN`, which are empty if the number comes from the run or is missing.
     """
-    shipped = (read() if shipped is None else shipped).set_index(NAME)
-    together = compared.set_index(NAME).assign(**dict.fromkeys(WHEN, ""))
-    unmeasured = together["measured"].isna() & (together["status"] != "withheld")
-    names = together.index[unmeasured].intersection(shipped.index, sort=False)
-    together.loc[names, [*FOUND, *WHEN]] = shipped.loc[names, [*FOUND, *WHEN]]
-    return together.reset_index()[[*compared.columns, *WHEN]]
+    shipped = (read_numbers() if shipped is None else shipped).set_index(NAME)
+    filled = compared.set_index(NAME).assign(**dict.fromkeys(WHEN, ""))
+    unmeasured = filled["measured"].isna() & (filled["status"] != "withheld")
+    names = filled.index[unmeasured].intersection(shipped.index, sort=False)
+    filled.loc[names, [*FOUND, *WHEN]] = shipped.loc[names, [*FOUND, *WHEN]]
+    return filled.reset_index()[[*compared.columns, *WHEN]]
 
 
-def write(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFrame:
-    """Write what some reports measured to a file, with today's date and the commit of this checkout.
+def write_numbers(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFrame:
+    """Write the measured numbers of some reports to a file, with today's date and the commit of this checkout.
 
     Parameters
     ----------
     reports : list of str or Path
-        Folders of reports with the profile `full`. Where two have measured the same number, the first one's is taken.
+        Folders of reports with the profile `full`. If two reports measured the same number, the first one counts.
     path : str or Path
         The file.
 
     Returns
     -------
     DataFrame
-        What was written: the rows that `read` returns, in the order of `published.csv`.
+        The written rows, as `read_numbers` returns them, in the order of `published.csv`.
 
     Raises
     ------
     ValueError
-        If they measured no printed number, and if the checkout has changes that no commit holds.
+        If the reports measured no printed number, or if the checkout has uncommitted changes.
     """
-    rows = pd.concat([read(Path(report) / "ledger.csv") for report in reports])
-    own = rows["date"] == ""  # what is dated was shipped with an earlier run
+    rows = pd.concat([read_numbers(Path(report) / "ledger.csv") for report in reports])
+    own = rows["date"] == ""  # rows with a date come from an earlier run
     rows = rows[own & (rows["measured"].notna() | (rows["status"] == "withheld"))].drop_duplicates(NAME)
     if rows.empty:
-        raise UsageError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
+        raise UsageError(
+            "`reports` must contain measured numbers of the papers; got none. Give reports of the notebooks that "
+            "re-run papers."
+        )
     names = pd.MultiIndex.from_frame(ledger.read_published()[NAME])
     rows = rows.set_index(NAME).reindex(names.intersection(pd.MultiIndex.from_frame(rows[NAME]), sort=False))
-    rows = rows.assign(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=commit()).reset_index()[[*NAME, *FOUND, *WHEN]]
+    rows = rows.assign(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=read_commit()).reset_index()[[*NAME, *FOUND, *WHEN]]
     rows.to_csv(path, index=False, lineterminator="\n")
     return rows
 
 
-def commit() -> str:
-    """The commit whose files these are, 12 digits. Raises ValueError if some of them are in no commit."""
+def read_commit() -> str:
+    """Return the first 12 digits of the commit of this checkout. Raises ValueError for uncommitted changes."""
     git = partial(subprocess.run, cwd=PATH.parent, capture_output=True, text=True, check=True)
     changed = git(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}"]).stdout.strip()
     if changed:
         raise UsageError(
-            f"these files are not as a commit has them:\n{changed}\nCommit them, and run the command again."
+            f"the checkout has uncommitted changes:\n{changed}\nCommit the changes, and run the command again."
         )
     return git(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()

@@ -1,35 +1,38 @@
-"""The ledger: every printed number that the papers report, beside what this package measures.
+"""The ledger: every number that the papers print, compared with the number that this package measures.
 
-`published.csv` is written before any run, one line a printed number: `source, item`, where the paper prints it
-(`block, row, column`: a table, a figure or a section; `reading` tells apart the measurements of one cell),
-`published, tolerance, unit`, the selector of its measurement (`dataset, sanitizer, parameters` and the columns of
-`results.QUESTION`: the row of the tidy results with exactly these values; all empty where nothing measures it, and
-`note` says why), `obstacle` and `note`. `published` is the printed string without thousands separators; where `unit`
-is `%`, a measured fraction is compared in percent. A filled `obstacle` says why no reading is known that could give
-the number: its row is `not reproducible` in every run, also where a measurement comes near it by chance. A second
-reading of a cell has an item of its own: `/taxonomy` (education by taxonomy, "C", beside the default numeric range,
-"N5"), `/distinct` (each distinct released record counted once, beside persons) and `/weka` (the real Weka's miners,
-beside scikit-learn's stand-ins). The selector of a Weka row names no version, miner "Weka trees.J48" or set "Weka": it
-finds the results of any, and the note says of which. A single miner is found in whichever set it stands.
+`published.csv` is written before any run and has one line per printed number. The columns of the file are `source,
+item`; the place in the paper (`block, row, column`: a table, a figure or a section; `reading` separates the
+measurements of one cell); `published, tolerance, unit`; the selector of the measurement (`dataset, sanitizer,
+parameters` and the columns of `results.QUESTION_COLUMNS`); `obstacle` and `note`. The selector finds the row of the
+tidy results with exactly these values. The selector is empty if nothing measures the number, and then `note` gives the
+reason. `published` is the printed string without thousands separators; if `unit` is `%`, a measured fraction is
+compared in percent. `obstacle` explains why no known reading could give the number: such a row is `not reproducible` in
+every run, even if a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
+(education by taxonomy, "C", instead of the default numeric range, "N5"), `/distinct` (each distinct released record
+counts once, instead of each person) and `/weka` (the miners of the real Weka, instead of models of scikit-learn). The
+selector of a Weka row has a miner such as "Weka trees.J48", or the set "Weka", without a version: it finds the results
+of any version, and the note names the version. A single miner is found in every set that contains it.
 
 Tolerances are absolute, in the unit of the printed number, rounded down, and never loosened to pass:
 
-- 0 for what data or arithmetic determine: record counts, domain sizes, baselines, gains on the intact and on the
-  suppressed table, worked examples. The printed digits alone decide.
-- Sramka's Table 1, of the printed count: 0.05 % for naive Bayes on the original data (its model leaves nothing open
-  but order and folds); 0.5 % for the tree learners there (scikit-learn's are not Weka's) and for all cells under
-  noise; 1 % under k-anonymity, where the taxonomies are unpublished, and 2.5 % in the second reading. A decline may
-  be off by the sum of the shares of the two cells that give it, in percentage points.
-- Sramka's Table 2: under noise 1.5 % for scenario A and half of the printed count (inside a factor of two) for B;
-  no spread is known for the other cells: 0. Table 3: 25 % for accuracy gains, 9 % for knowledge gains.
-- The real Weka: 0.05 % for naive Bayes and J48 on the original data, and else as the stand-ins. Under noise and for
-  the forest it was 1 % until a number measured twice was `within` in one row and `differs` in the other.
+- 0 for numbers that data or arithmetic determine: record counts, domain sizes, baselines, gains on the intact and on
+  the suppressed table, worked examples. Only the printed digits count.
+- Sramka's Table 1, as a share of the printed count: 0.05% for naive Bayes on the original data (only the order and the
+  folds can differ); 0.5% for the tree learners there (scikit-learn's differ from Weka's) and for all cells under
+  noise; 1% under k-anonymity, because the taxonomies are not published, and 2.5% in the second reading. The tolerance
+  of a decline is the sum of the shares of its two cells, in percentage points.
+- Sramka's Table 2: under noise 1.5% for scenario A, and half of the printed count (a factor of two) for B; 0 for the
+  other cells, whose spread is unknown. Table 3: 25% for accuracy gains, 9% for knowledge gains.
+- The real Weka: 0.05% for naive Bayes and J48 on the original data, otherwise the tolerance of the scikit-learn
+models.
+  Under noise and for the forest it was 1%, until a number that was measured twice was `within` in one row and
+  `differs` in the other.
 - Brickell and Shmatikov: 0.15 percentage points for cross-validated accuracies, the noise of the folds; 0.006 and
-  0.013 for the accuracy and knowledge gains of sanitized tables, since variants of Mondrian scatter that far.
-- Li and Li: one unit of the last digit for Q, since printed shares may be adjusted to sum to 1; half of one for the
-  `U_loss` of the trivial release; one for the end of an axis.
+  0.013 for the accuracy and knowledge gains of sanitized tables, because variants of Mondrian differ by these amounts.
+- Li and Li: one unit of the last digit for Q, because printed shares may be adjusted to sum to 1; half a unit for the
+  `U_loss` of the trivial release; one unit for the end of an axis.
 
-The shares are those found by re-running the papers with other tools before this package was written.
+The shares come from re-running the papers with other tools before this package was written.
 """
 
 from collections.abc import Mapping
@@ -40,7 +43,7 @@ from typing import Any
 
 import pandas as pd
 
-from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
+from privnb.evaluation.results import QUESTION_COLUMNS, REASONS, SETTING_COLUMNS, is_single_miner
 from privnb.miners import SETS, weka
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
@@ -50,33 +53,35 @@ STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not r
 PLACE = ("source", "item", "block", "row", "column", "reading")
 MEASURED = ("measured", "lowest", "highest", "difference", "tolerance", "status", "note")
 COLUMNS = (*PLACE, "published", "unit", *MEASURED)
-SELECTOR = ["dataset", *SETTING, *QUESTION]
+SELECTOR = ["dataset", *SETTING_COLUMNS, *QUESTION_COLUMNS]
 WHO = ["miner_set", "miner"]
 CASE = [column for column in SELECTOR if column not in WHO]
 PUBLISHED_COLUMNS = (*PLACE, "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
 Cases = dict[Any, pd.DataFrame]
-_MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
-_NAMED = 12  # more miners than these are counted in a note, not named
-_WEKA = "Weka"  # the set of its miners, of whichever version
+_MAIN = SETS["standard"]  # contains the set of Table 1; other miners have summaries of their own
+_MAX_NAMES = 12  # a note counts more miners than these, instead of naming them
+_WEKA = "Weka"  # the set of its miners, of any version
+NEEDS_WEKA = "this number needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
 
 
 def read_published() -> pd.DataFrame:
-    """The printed numbers, as strings: a frame with the columns `PUBLISHED_COLUMNS`, one row each."""
+    """Return the printed numbers as strings: a frame with the columns `PUBLISHED_COLUMNS`, one row per number."""
     return pd.read_csv(Path(__file__).with_name("published.csv"), dtype=str, keep_default_na=False)
 
 
-def compare(results: pd.DataFrame, published: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The ledger: one row for each printed number, in the order of `published` (default: `read_published()`).
+def compare_with_published(results: pd.DataFrame, published: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the ledger: one row per printed number, in the order of `published` (default: `read_published()`).
 
-    `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are
-    averaged. A missing value was withheld because it would tell a count of few people, and so is its row.
-    Where the miners have rows of their own, the note names those that an average is over, the one that attains a worst
-    case, and those of Weka's that gave no result. A Weka row that was not measured says what to run.
+    `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are averaged.
+    A missing value was withheld because it would reveal a count of few people, so its row is withheld too. If the
+    results have rows of single miners, the note names the miners of an average, the worst miner, and the miners of Weka
+    without a result. The note of a Weka row that was not measured names the command that measures it.
 
-    Returns the columns `COLUMNS`. `published` is a string as printed; `measured`, `difference` (measured minus
-    published, best at 0) and `tolerance` are floats in the unit of the printed number, NaN where nothing was
-    measured, of 10 significant digits, so that they are written alike on every machine. `lowest` and `highest` are the
-    least and the greatest of several seeds, NaN for one. A row without a selector is `out of scope`.
+    The frame has the columns `COLUMNS`. `published` is a string as printed. `measured`, `difference` (measured minus
+    published, best at 0) and `tolerance` are floats in the unit of the printed number, NaN if nothing was measured.
+    These floats have 10 significant digits, so that every machine writes them in the same way. `lowest` and `highest`
+    are the smallest and the largest value of several seeds, NaN for one seed. A row without a selector is `out of
+    scope`.
 
     Raises ValueError if a column is missing, or if the results hold two values for one seed or two versions of Weka.
     """
@@ -90,35 +95,35 @@ def compare(results: pd.DataFrame, published: pd.DataFrame | None = None) -> pd.
     return pd.DataFrame([_row(entry, cases, rows[failed]) for entry in entries], columns=COLUMNS)
 
 
-def same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
-    """Whether `measured`, rounded half up to the digits of the string `printed`, equals every one of them.
+def have_same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
+    """Return whether `measured`, rounded half up to the digits of the string `printed`, equals it in every digit.
 
-    A printed zero is met by zero alone: without a digit, rounding says nothing.
+    Only zero equals a printed zero, because rounding means nothing without a digit.
 
-    >>> same_digits("0.1034", 0.1034452), same_digits("0.1034", 0.10345), same_digits("0", 0.0004)
+    >>> have_same_digits("0.1034", 0.1034452), have_same_digits("0.1034", 0.10345), have_same_digits("0", 0.0004)
     (True, False, False)
     """
-    printed, measured = Decimal(printed), _settled(measured)
+    printed, measured = Decimal(printed), _round(measured)
     if printed and measured.is_finite():
         measured = measured.quantize(printed, ROUND_HALF_UP)
     return measured == printed
 
 
 def _row(entry: dict[str, str], cases: Cases, failures: pd.DataFrame) -> dict[str, Any]:
-    """One row of the ledger from one printed number, both as dicts."""
+    """Return the row of the ledger for one printed number, both as dicts."""
     case = cases.get(tuple(entry[column] for column in CASE), failures.head(0))
-    # Most are of no case, and comparing nothing takes most of the time.
+    # Most numbers have no case, and comparing empty frames would take most of the time.
     found = case if case.empty else case[(case[WHO] == [entry[column] for column in WHO]).all(axis=1)]
     values = found["value"] * (100 if entry["unit"] == "%" else 1)
     value, tolerance, numbers = values.mean(skipna=False), float(entry["tolerance"]), {}
     status = "out of scope" if not entry["dataset"] else "not run" if found.empty else "withheld"
     if not pd.isna(value):
-        difference = _settled(value) - Decimal(entry["published"])
-        numbers = {"measured": _settled(value), "difference": difference}
+        difference = _round(value) - Decimal(entry["published"])
+        numbers = {"measured": _round(value), "difference": difference}
         if len(values) > 1:
-            numbers |= {"lowest": _settled(values.min()), "highest": _settled(values.max())}
+            numbers |= {"lowest": _round(values.min()), "highest": _round(values.max())}
         near = "within" if abs(float(difference)) <= tolerance else "differs"
-        status = "exact" if same_digits(entry["published"], value) else near
+        status = "exact" if have_same_digits(entry["published"], value) else near
     notes = entry["obstacle"], entry["note"], *_circumstances(entry, found, case, failures)
     return {
         **{column: entry[column] for column in (*PLACE, "published", "unit")},
@@ -129,20 +134,20 @@ def _row(entry: dict[str, str], cases: Cases, failures: pd.DataFrame) -> dict[st
     }
 
 
-def _settled(value: float | Decimal) -> Decimal:
-    """A float as a decimal of 10 significant digits, at most 12 after the point: the rest is machine noise."""
+def _round(value: float | Decimal) -> Decimal:
+    """Return a float as a decimal of 10 significant digits, at most 12 after the point; the rest is machine noise."""
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
 def _rows(results: pd.DataFrame) -> pd.DataFrame:
-    """The results as texts, with `seed`, `value` and `status`; single miners are of no set.
+    """Return the results as texts, with `seed`, `value` and `status`; single miners have no set.
 
-    The `version` of Weka stands in a column of its own, and not in its miners' names: "Weka trees.J48".
+    The `version` of Weka is in a column of its own, and the names of its miners do not contain it: "Weka trees.J48".
     """
     expect.table("results", results, [*SELECTOR, "seed", "value", "status"], "Pass the tidy results whole.")
     rows = results[[*SELECTOR, "status"]].astype(object).fillna("").astype(str)
-    rows["miner_set"] = rows["miner_set"].mask(of_one_miner(rows), "")
-    unversioned = [rows[column].map(weka.unversioned) for column in WHO]
+    rows["miner_set"] = rows["miner_set"].mask(is_single_miner(rows), "")
+    unversioned = [rows[column].map(weka.split_version) for column in WHO]
     rows["version"] = [of_set[0] or of_miner[0] for of_set, of_miner in zip(*unversioned, strict=True)]
     for column, pairs in zip(WHO, unversioned, strict=True):
         rows[column] = pairs.str[1]
@@ -153,7 +158,7 @@ def _rows(results: pd.DataFrame) -> pd.DataFrame:
         *setting, seed = rows.loc[repeated, [*SELECTOR, "seed"]].iloc[0]
         raise UsageError(
             f"the results hold two values for {', '.join(filter(None, setting))}, seed {seed}. "
-            "Give each run a seed of its own, or drop one of them."
+            "Give each run a different seed, or drop one of the values."
         )
     return rows
 
@@ -163,60 +168,63 @@ def _check_versions(rows: pd.DataFrame) -> None:
     for case, versions in rows[rows["version"] != ""].groupby(CASE, sort=False)["version"].unique().items():
         if len(versions) > 1:
             raise UsageError(
-                f"the results hold Weka {' and '.join(sorted(versions))} for {', '.join(filter(None, case))}. "
+                f"the results come from Weka {' and '.join(sorted(versions))} for {', '.join(filter(None, case))}. "
                 "Keep the results of one version."
             )
 
 
 def _circumstances(entry: dict[str, str], found: pd.DataFrame, case: pd.DataFrame, failures: pd.DataFrame) -> list[str]:
-    """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
+    """Return notes on how a number was measured, or why it was not; `found`: its rows of the results."""
     miner = entry["miner"]
     real = entry["miner_set"] == _WEKA or weka.is_weka(miner)
     failed = _failed(entry, failures) if real else {}
     if found.empty:
         if miner in failed:
-            return [f"no result: {failed[miner]}"]
-        return ["needs the real Weka: privnb report -p PROFILE=full"] if real else []
+            return [f"there is no result: {failed[miner]}"]
+        return [NEEDS_WEKA] if real else []
 
     notes = [f"measured with Weka {found['version'].iloc[0]}"] if real else []
     if found["value"].isna().any():
-        return [*notes, "withheld: it would tell a count of few people"]
+        return [*notes, "withheld, because it would reveal a count of few people"]
     if len(found) > 1:
-        notes.append(f"mean over {len(found)} seeds")
+        notes.append(f"the mean of {len(found)} seeds")
     if miner not in ("average", "worst"):
         return notes
     own = case[(case["miner_set"] == "") & case["miner"].map(weka.is_weka if real else _MAIN.__contains__)]
     failed = {name: reason for name, reason in failed.items() if name not in set(own["miner"])}
-    notes.append(_averaged(found, own, len(failed)) if miner == "average" else _worst_miner(found, own))
+    notes.append(_name_averaged(found, own, len(failed)) if miner == "average" else _name_worst(found, own))
     if failed:
-        notes.append("without " + ", ".join(f"{weka.bare(name)} ({reason})" for name, reason in sorted(failed.items())))
+        notes.append(
+            "without " + ", ".join(f"{weka.strip_weka(name)} ({reason})" for name, reason in sorted(failed.items()))
+        )
     return notes
 
 
-def _averaged(average: pd.DataFrame, own: pd.DataFrame, failed: int) -> str:
-    """The miners whose results have this average, as a note; empty if theirs is another: it is not over them."""
+def _name_averaged(average: pd.DataFrame, own: pd.DataFrame, failed: int) -> str:
+    """Return a note on the miners of an average; empty if the average of `own` differs from it."""
     means = own.groupby("miner")["value"].agg(lambda values: values.mean(skipna=False))
     if means.empty or not isclose(means.mean(skipna=False), average["value"].mean(), rel_tol=ROUNDING):
         return ""
     counted = f"{len(means)} of {len(means) + failed}" if failed else len(means)
-    names = f": {', '.join(sorted(map(weka.bare, means.index)))}" if len(means) <= _NAMED else ""
-    return f"average over {counted} miners{names}"
+    names = f": {', '.join(sorted(map(weka.strip_weka, means.index)))}" if len(means) <= _MAX_NAMES else ""
+    return f"the average of {counted} miners{names}"
 
 
-def _worst_miner(worst: pd.DataFrame, own: pd.DataFrame) -> str:
-    """The miners whose own results attain a worst case, as a note; empty if none is known."""
+def _name_worst(worst: pd.DataFrame, own: pd.DataFrame) -> str:
+    """Return a note on the miners with the worst result, or an empty text."""
     attained = own.merge(worst[["seed", "value"]], on=["seed", "value"])["miner"]
     if attained.empty:
         return ""
-    names = sorted({*attained.map(weka.bare)})
-    return f"measured worst miner: {', '.join(names) if len(names) <= _NAMED else f'{len(names)} alike'}"
+    names = sorted({*attained.map(weka.strip_weka)})
+    listed = ", ".join(names) if len(names) <= _MAX_NAMES else f"{len(names)} with equal results"
+    return f"worst measured miner{'s' * (len(names) > 1)}: {listed}"
 
 
 def _failed(entry: Mapping[str, str], failures: pd.DataFrame) -> dict[str, str]:
-    """The Weka miners that have no result in a case, and why: `{name: "unfinished", "unavailable" or "refused"}`."""
-    settings = [[entry[column] for column in SETTING]]
+    """Return the Weka miners without a result in a case: `{name: "unfinished", "unavailable" or "refused"}`."""
+    settings = [[entry[column] for column in SETTING_COLUMNS]]
     if entry["measure"] == "utility_decline":
         settings.append(["Identity", ""])  # no decline without the original's utility
-    of_setting = pd.MultiIndex.from_frame(failures[SETTING]).isin(settings)
+    of_setting = pd.MultiIndex.from_frame(failures[SETTING_COLUMNS]).isin(settings)
     here = failures[(failures["dataset"] == entry["dataset"]) & (failures["target"] == entry["target"]) & of_setting]
     return dict(zip(here["miner"], here["status"], strict=True))

@@ -1,6 +1,6 @@
-"""The ledger as a page: each table and figure as its paper prints it, what was measured below each printed number.
+"""The ledger as a page: the tables and figures of each paper, with the measured numbers below the published ones.
 
-What is shown is chosen with radio buttons and CSS alone.
+Radio buttons and CSS select the rows, without a script.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ import pandas as pd
 
 from privnb.evaluation.results import COLUMNS
 from privnb.papers import full_profile
-from privnb.papers.ledger import STATUSES, compare, read_published, same_digits
+from privnb.papers.ledger import NEEDS_WEKA, STATUSES, compare_with_published, have_same_digits, read_published
 from privnb.reporting import rendering
 
 PAPERS = {
@@ -30,48 +30,51 @@ PAPERS = {
 IN_WORDS = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
 GROUPS = (HERE, FULL, NOT_RUN, OUT)
+BEST_FIRST = ("exact", "within", "differs", "withheld", "not reproducible", "not run", "out of scope")
+NUMBER = ["source", "block", "row", "column"]  # the place of a published number in its paper
 Cell = dict[str, Any]  # a row of the ledger, or a part of the page
 MEASURED = "measured"  # how the first reading of a cell is called
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """The printed numbers beside what the notebooks of a report measured.
+    """The published numbers compared with those that the notebooks of a report measured.
 
-    `compared`: a table of `ledger.compare`; with a column `notebook`, the name of the one that measured each number.
+    `compared`: a table of `ledger.compare_with_published`, with a column `notebook` for the notebook that measured each
+    number.
     """
 
     compared: pd.DataFrame
 
     @classmethod
     def of(cls, tables: Mapping[str, pd.DataFrame]) -> "Ledger":
-        """Compare the results of notebooks, by name, each of which ran in the setting of its paper."""
+        """Compare the results of notebooks, by name, each from a run in the setting of its paper."""
         printed = read_published()
         results = pd.concat([*tables.values()], ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
-        compared = compare(results, printed)
+        compared = compare_with_published(results, printed)
         compared["notebook"] = ""
-        for name, table in tables.items():  # the first that measures a number is named
+        for name, table in tables.items():  # the first notebook that measures a number
             left = compared.index[compared["measured"].notna() & (compared["notebook"] == "")]
-            own = compare(table, printed.loc[left])["measured"].notna()
+            own = compare_with_published(table, printed.loc[left])["measured"].notna()
             compared.loc[left[own.to_numpy()], "notebook"] = name
         return cls(compared)
 
     @property
     def is_measured(self) -> bool:
-        """Whether a printed number was measured."""
+        """Whether any published number was measured."""
         return bool(self.compared["measured"].notna().any())
 
     @property
     def table(self) -> pd.DataFrame:
-        """The rows of `ledger.csv`, with what a longer run measured where this one did not."""
-        return full_profile.beside(self.compared)
+        """The rows of `ledger.csv`, in which numbers of a longer run fill the rows that this one did not measure."""
+        return full_profile.fill_missing(self.compared)
 
     @property
     def by_notebook(self) -> dict[str, list[Cell]]:
-        """What each notebook measured of what papers print, by table or figure.
+        """The published tables and figures that each notebook measured.
 
-        Of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`: how many numbers have
-        which status, in words.
+        Each table or figure has a `title`, a `paper`, an `anchor` on the page of the ledger, and `counts`: the number
+        of published numbers by status, in words.
         """
         found: dict[str, list[Cell]] = {}
         if "notebook" not in self.compared:
@@ -80,27 +83,28 @@ class Ledger:
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
             counts = _counts(own["status"], STATUSES)
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
-            block["counts"] = [f"{many} {IN_WORDS.get(status, status)}" for status, many in counts.items()]
+            block["counts"] = [f"{count} {IN_WORDS.get(status, status)}" for status, count in counts.items()]
             found.setdefault(notebook, []).append(block)
         return found
 
     def page(self, templates: Any, shipped: pd.DataFrame | None = None) -> str:
-        """Return the HTML of the page `ledger.html`, which needs nothing else.
+        """Return the HTML of the page `ledger.html`, which needs no other file.
 
         Parameters
         ----------
         templates : jinja2.Environment
-            That of the other pages, whose style sheet the page has too.
+            The templates of the other pages, whose style sheet this page shares.
         shipped : DataFrame
-            The numbers of the full profile; None: those that are shipped.
+            The numbers of the full profile. By default, these are the shipped numbers.
         """
         import jinja2
         from markupsafe import Markup
 
-        rows = full_profile.beside(self.compared, shipped)
+        rows = full_profile.fill_missing(self.compared, shipped)
         rows["place"] = [_place(row) for row in rows.to_dict("records")]
         own = resources.files("privnb.papers").joinpath("templates/ledger.css").read_text(encoding="utf-8")
         loaders = [jinja2.PackageLoader("privnb.papers", "templates"), templates.loader]
+        not_run = rows[rows["place"] == NOT_RUN]
         template = templates.overlay(loader=jinja2.ChoiceLoader(loaders)).get_template("ledger.html.j2")
         return template.render(
             STYLE=templates.globals["STYLE"] + Markup(own),
@@ -110,13 +114,15 @@ class Ledger:
             statuses=_counts(rows["status"], STATUSES),
             total=len(rows),
             printed=_printed(rows),
+            best=_counts(_best_statuses(rows), BEST_FIRST),
+            needs_weka=int(not_run["note"].str.contains(NEEDS_WEKA, regex=False).sum()),
             measured=_printed(rows[rows["place"] == HERE]),
             dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
         )
 
 
 def _cited(title: str) -> str:
-    """How a text cites a paper.
+    """Return the citation of a paper in a text.
 
     >>> _cited("Li, Li: On the Tradeoff Between Privacy and Utility in Data Publishing. KDD 2009")
     'Li and Li 2009'
@@ -126,19 +132,25 @@ def _cited(title: str) -> str:
 
 
 def _anchor(source: str, title: str) -> str:
-    """Where a table or figure stands on the ledger's page."""
+    """Return the anchor of a table or figure on the page of the ledger."""
     return rendering.anchor(f"{source} {title}")
 
 
 def _counts(column: pd.Series, order: Iterable[str]) -> dict[str, int]:
-    """How often each of `order` stands in a column, without those that do not."""
-    many = column.value_counts()
-    return {name: int(many[name]) for name in order if name in many}
+    """Return how often each value of `order` occurs in a column, without values that do not occur."""
+    counts = column.value_counts()
+    return {name: int(counts[name]) for name in order if name in counts}
 
 
 def _printed(rows: pd.DataFrame) -> int:
-    """How many printed numbers these rows are about: of one there may be several readings."""
-    return len(rows[["source", "block", "row", "column"]].drop_duplicates())
+    """Return the number of published numbers in these rows, each counted once even if it has several readings."""
+    return len(rows[NUMBER].drop_duplicates())
+
+
+def _best_statuses(rows: pd.DataFrame) -> pd.Series:
+    """Return the status of the best reading of each published number."""
+    ranks = rows["status"].map({status: rank for rank, status in enumerate(BEST_FIRST)})
+    return rows.loc[ranks.groupby([rows[name] for name in NUMBER]).idxmin(), "status"]
 
 
 def _place(row: Cell) -> str:
@@ -150,14 +162,14 @@ def _place(row: Cell) -> str:
 
 
 def _paper(source: str, rows: pd.DataFrame) -> Cell:
-    """A paper: its tables and figures, those last of which nothing was or can be measured."""
+    """Return a paper with its tables and figures, of which those that nothing can measure come last."""
     blocks = [_block(title, own, _anchor(source, title)) for title, own in rows.groupby("block", sort=False)]
     blocks.sort(key=lambda block: block["out"])
     return {"title": PAPERS[source], "name": source, "counts": _counts(rows["place"], GROUPS), "blocks": blocks}
 
 
 def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
-    """A table or figure: its lines as the paper has them, a line per reading below each printed one."""
+    """Return a table or figure with the lines of the paper, and one line per reading below each."""
     columns = list(dict.fromkeys(rows["column"]))
     lines = []
     for name, own in rows.groupby("row", sort=False):
@@ -180,7 +192,7 @@ def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
 
 
 def _cell(row: Cell) -> Cell:
-    """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
+    """Return a cell: the measured number with the published number of digits, or with more to show a difference."""
     judged = row["status"] in IN_WORDS and row["tolerance"] > 0
     return row | {
         "number": "" if pd.isna(row["measured"]) else _measured(row),
@@ -194,20 +206,33 @@ def _measured(row: Cell) -> str:
     if isinf(value):
         return "infinite"
     digits = max(0, -int(Decimal(printed).as_tuple().exponent))
-    if row["status"] != "exact" and not same_digits(printed, value):
-        while digits < 12 and Decimal(f"{value:.{digits}f}") == Decimal(printed):
-            digits += 1
+    while digits < 12 and not _agrees(row, Decimal(f"{value:.{digits}f}")):
+        digits += 1
     return _number(f"{value:.{digits}f}", row["unit"])
 
 
+def _agrees(row: Cell, shown: Decimal) -> bool:
+    """Return whether a rounded measured number compares with the published number in the same way as the number itself.
+
+    The comparison is whether they are equal and, in rows with such a status, whether they are within the tolerance.
+    """
+    printed = Decimal(row["published"])
+    if row["status"] == "exact" or have_same_digits(row["published"], row["measured"]):
+        return True
+    near, shown_near = (
+        abs(number - printed) <= Decimal(f"{row['tolerance']}") for number in (Decimal(f"{row['measured']}"), shown)
+    )
+    return shown != printed and (row["status"] not in IN_WORDS or near == shown_near)
+
+
 def _number(digits: str, unit: str) -> str:
-    """Digits with thousands separators, and the unit."""
+    """Return a number with thousands separators and its unit."""
     whole, point, part = digits.partition(".")
     return f"{int(whole):,}{point}{part}{unit}" if whole not in ("-0", "") else f"{digits}{unit}"
 
 
 def _notes(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """The notes of a block, each once: `(its cells in words, empty if all, the notes that these cells have)`."""
+    """Return the notes of a block, each once: pairs of cells in words (empty for all cells) and their notes."""
     places: dict[str, list[Cell]] = {}
     for row in rows.to_dict("records"):
         for note in filter(None, row["note"].split("; ")):
@@ -219,7 +244,7 @@ def _notes(rows: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _where(cells: list[Cell], rows: pd.DataFrame) -> str:
-    """Which cells these are, in words: the rows, columns and readings that tell them apart."""
+    """Return the cells in words: the rows, columns and readings that identify them."""
     names = ["row", "column", "reading"]
     chosen = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in names}
     differing = [name for name in names if set(chosen[name]) != set(rows[name])]
@@ -229,17 +254,17 @@ def _where(cells: list[Cell], rows: pd.DataFrame) -> str:
     for cell in cells:
         line = _listed([cell[name] for name in ("row", "reading") if cell[name]])
         lines.setdefault(line, []).append(cell["column"])
-    alike: dict[str, list[str]] = {}
+    by_columns: dict[str, list[str]] = {}
     for line, columns in lines.items():
-        alike.setdefault(_listed(columns) if any(columns) else "", []).append(line)
-    return "; ".join(f"{'; '.join(own)}{columns and f' at {columns}'}" for columns, own in alike.items())
+        by_columns.setdefault(_listed(columns) if any(columns) else "", []).append(line)
+    return "; ".join(f"{'; '.join(own)}{columns and f' at {columns}'}" for columns, own in by_columns.items())
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Names in a row, what they begin with alike said once: `k = 2, 10`."""
-    said, before = [], ""
+    """Return names joined by commas, with a common start only once: `k = 2, 10`."""
+    parts, before = [], ""
     for name in names:
         start, equals, value = name.partition(" = ")
-        said.append(value if equals and start == before else name or MEASURED)
+        parts.append(value if equals and start == before else name or MEASURED)
         before = start if equals else ""
-    return ", ".join(said)
+    return ", ".join(parts)

@@ -1,7 +1,7 @@
-"""Twelve made-up people, on whom every number is worked by hand beside what the package computes.
+"""Twelve invented people, for whom every number is worked out by hand and compared with the result of the package.
 
-They are nobody's records, so nothing is withheld of them: counts of one person are what the page is about. No other
-table gets that way of looking, since nothing here takes one: `people` loads the shipped file and refuses any other.
+The records are invented, so nothing is withheld: the page is about counts of one person. No other table is shown in
+this way, because `load_people` loads the shipped file and refuses any other.
 """
 
 import hashlib
@@ -19,27 +19,28 @@ from privnb import decision
 from privnb.attacks import Linkage
 from privnb.datasets import dataset
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.predictions import mine
-from privnb.evaluation.results import row_builder, setting_name, tidy
+from privnb.evaluation.predictions import predict_in_sample
+from privnb.evaluation.results import make_row_builder, name_setting, tidy
 from privnb.measures.disclosure import gains, linkage, tradeoff
 from privnb.measures.utility import information_loss, mining
 from privnb.microdata.release import Release
-from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
+from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, grade_release
 from privnb.runtime import numerals
 from privnb.runtime.errors import UsageError
-from privnb.runtime.sentences import B, Page, Sentences, say
+from privnb.runtime.sentences import FullTable
+from privnb.runtime.wording import Worded
 from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress
 from privnb.sanitizers.base import Sanitizer
 
 SHA256 = "5d0075ee65de3b5d556b1242113dfc289e088c38446fad477d7911a39fb7703d"
-SECRET = "illness"
+SENSITIVE = "illness"
 MONDRIAN = Mondrian(KAnonymity(3))
 RELEASES = (Identity(), MONDRIAN, Mondrian(KAnonymity(6)), FullDomain(KAnonymity(3)), Suppress())
 
 
 @dataclass(frozen=True)
-class Worked:
-    """One number twice: `words` and `hand` are worked by hand, `computed` is what the package says."""
+class Check:
+    """A number worked out by `hand`, with the arithmetic in `words`, and the number `computed` by the package."""
 
     number: str
     words: str
@@ -49,74 +50,75 @@ class Worked:
 
     @property
     def agrees(self) -> bool:
+        """Whether both numbers are equal."""
         return bool(np.isclose(float(self.hand), self.computed, rtol=1e-12, atol=1e-12))
 
 
 SHARE, PLAIN = "{:%}", "{:g}"
 
 
-def people(study: str = "twelve") -> Dataset:
-    """The twelve: a Dataset with age, house and illness.
+def load_people(study: str = "twelve") -> Dataset:
+    """Return the twelve people: a Dataset with age, house and illness.
 
     Parameters
     ----------
     study : str
-        "twelve", whose labels are ranges, or "levels", whose labels are tens, twenties and everything.
-
-    Returns
-    -------
-    Dataset
+        "twelve", with ranges as labels, or "levels", with tens, twenties and "*" as labels.
 
     Raises
     ------
     ValueError
-        If the file of the twelve is not the shipped one: of other people nothing is shown here.
+        If the file is not the shipped one, because other people must not be shown here.
     """
-    path = dataset.find("twelve").with_name("twelve.csv")
+    path = dataset.find_description("twelve").with_name("twelve.csv")
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
         raise UsageError(
-            f"{path} is not the file that comes with privnb. Put it back, or load your table as a dataset."
+            f"{path} is not the file that comes with privnb. Restore the file, or load your table as a dataset."
         )
     return dataset.load("twelve", study)
 
 
-def table() -> Page:
-    """Everybody, one row each."""
-    return Page(people().table, "Twelve made-up people")
+def show_people() -> FullTable:
+    """Return a table of the people, one row each."""
+    return FullTable(load_people().table, "Twelve invented people")
 
 
-def published() -> Page:
-    """What Mondrian publishes with k = 3, beside whom each row is of, which is not published."""
+def show_release() -> FullTable:
+    """Return the release of Mondrian with k = 3 next to the original rows, which are not published."""
     release = _release(MONDRIAN)
     rows = release.table.add_suffix(", published")
     rows["class"] = [str(number + 1) for number in release.defined_classes]
-    return Page(people().table[["person", "age", "house"]].join(rows), "What Mondrian publishes with k = 3")
+    return FullTable(load_people().table[["person", "age", "house"]].join(rows), "The release of Mondrian with k = 3")
 
 
-def uniqueness() -> list[Worked]:
-    """How many are alone with what is known of them, in the original."""
+def count_unique() -> list[Check]:
+    """Return the number of people who are unique by age, by house, and by both, in the original."""
     return [
-        Worked("alone with their age", "10 ages occur, 30 and 40 twice: 12 - 2 - 2 = 8 people", 8, _alone("age")),
-        Worked("alone with their house", "11 houses occur, house 5 twice: 12 - 2 = 10 people", 10, _alone("house")),
-        Worked("alone with both", "no two people share age and house: 12 people", 12, _alone("age", "house")),
+        Check(
+            "unique by age", "10 ages occur, of which 30 and 40 twice: 12 - 2 - 2 = 8 people", 8, _count_alone("age")
+        ),
+        Check(
+            "unique by house", "11 houses occur, of which house 5 twice: 12 - 2 = 10 people", 10, _count_alone("house")
+        ),
+        Check("unique by both", "no two people share age and house: 12 people", 12, _count_alone("age", "house")),
     ]
 
 
-def classes() -> list[Worked]:
-    """The classes of the release, and how many people share the smallest."""
+def count_classes() -> list[Check]:
+    """Return the number of classes of the release, and the sizes of the smallest and the median class."""
     release = _release(MONDRIAN)
     sizes = np.bincount(release.defined_classes)
     return [
-        Worked("classes", "A, B, C; D, E, F; G, H, I; J, K, L: 4 classes", 4, len(sizes)),
-        Worked("k achieved", "the smallest of 3, 3, 3 and 3 is 3", 3, achieved(KAnonymity(3), release)),
-        Worked("median class", "half of the classes have at most 3 people", 3, np.median(sizes)),
+        Check("classes", "the classes are A, B, C; D, E, F; G, H, I; and J, K, L: 4 classes", 4, len(sizes)),
+        Check("k achieved", "the smallest of 3, 3, 3 and 3 is 3", 3, grade_release(KAnonymity(3), release)),
+        Check("median class", "half of the classes have at most 3 people", 3, np.median(sizes)),
     ]
 
 
-def detail() -> list[Worked]:
-    """The certainty penalty, cell by cell."""
+def measure_detail() -> list[Check]:
+    """Return the certainty penalty, cell by cell."""
     release, worked = _release(MONDRIAN), []
-    boxes = {  # the ends of age and house
+    boxes = {  # the bounds of age and house
         "A, B, C": ((21, 33), (2, 14)), "D, E, F": ((38, 58), (5, 19)),
         "G, H, I": ((30, 40), (21, 27)), "J, K, L": ((30, 40), (33, 40)),
     }  # fmt: skip
@@ -124,12 +126,14 @@ def detail() -> list[Worked]:
         spans = [last - first for first, last in ends]
         named = zip(("age", "house"), ends, spans, strict=True)
         words = ", ".join(f"{name} {first}-{last} spans {span} of 39" for name, (first, last), span in named)
-        widths = [people().hierarchies[name].width(release.table[name].iloc[3 * place]) for name in ("age", "house")]
-        worked.append(Worked(f"penalty of {who}", f"{words}: half of {sum(spans)}/39", Fraction(sum(spans), 2 * 39),
+        widths = [
+            load_people().hierarchies[name].width(release.table[name].iloc[3 * place]) for name in ("age", "house")
+        ]
+        worked.append(Check(f"penalty of {who}", f"{words}: half of {sum(spans)}/39", Fraction(sum(spans), 2 * 39),
                              float(np.mean(widths)), SHARE))  # fmt: skip
     return [
         *worked,
-        Worked(
+        Check(
             "certainty penalty of the release",
             "3 people times (24 + 34 + 16 + 17)/39 is 7; there are 12 times 2 cells: 7 of 24",
             Fraction(7, 24), information_loss.certainty_penalty(release), SHARE,
@@ -137,106 +141,114 @@ def detail() -> list[Worked]:
     ]  # fmt: skip
 
 
-def neighbour() -> list[Worked]:
-    """How often a neighbour who knows age and house takes the right row."""
+def link_neighbour() -> list[Check]:
+    """Return the share of people whose row a neighbor who knows age and house re-identifies."""
     return [
-        Worked("without any release", "one row of 12 at random: 1 of 12", Fraction(1, 12), _found(Suppress()), SHARE),
-        Worked("in the original", "each of the 12 is alone: 12 of 12", Fraction(1), _found(Identity()), SHARE),
-        Worked("in the release", "each has 3 candidates, 12 times 1/3 is 4: 4 of 12", Fraction(4, 12), _found(MONDRIAN),
-               SHARE),
+        Check("without a release", "a random row of 12 is right: 1 of 12", Fraction(1, 12), _reidentify(Suppress()),
+              SHARE),
+        Check("in the original", "each of the 12 people is unique: 12 of 12", Fraction(1), _reidentify(Identity()),
+              SHARE),
+        Check("in the release", "each person has 3 candidates, and 12 times 1/3 is 4: 4 of 12", Fraction(4, 12),
+               _reidentify(MONDRIAN), SHARE),
     ]  # fmt: skip
 
 
-def models() -> list[Worked]:
-    """How mixed the illnesses of a class are: l and t."""
+def grade_models() -> list[Check]:
+    """Return l and t, which measure the mix of illnesses in a class."""
     release = _release(MONDRIAN)
     return [
-        Worked("l (different illnesses)", "G, H and I all have flu: the least mixed class has 1", 1,
-               achieved(DistinctDiversity(2, SECRET), release)),
-        Worked("t (distance from everybody)",
-               "everybody: flu 1/2, asthma 1/3, diabetes 1/6; G, H, I: flu 1. Half of 1/2 + 1/3 + 1/6",
-               Fraction(1, 2), achieved(TCloseness(0.5, SECRET), release), PLAIN),
+        Check("l (distinct illnesses)", "G, H and I all have flu, so the least mixed class has 1 illness", 1,
+               grade_release(DistinctDiversity(2, SENSITIVE), release)),
+        Check("t (distance from the whole table)",
+               "the whole table has flu 1/2, asthma 1/3, diabetes 1/6; G, H, I have flu 1: half of 1/2 + 1/3 + 1/6",
+               Fraction(1, 2), grade_release(TCloseness(0.5, SENSITIVE), release), PLAIN),
     ]  # fmt: skip
 
 
-def guesses() -> list[Worked]:
-    """What an adversary who knows the class of everybody gains about their illness."""
+def guess_illness() -> list[Check]:
+    """Return the gains of an adversary who knows the class of each person and guesses the illness."""
     release = _release(MONDRIAN)
-    counts = gains.class_counts(release, SECRET)
+    counts = gains.class_counts(release, SENSITIVE)
     before, after = counts.sum(axis=0).max() / 12, counts.max(axis=1).sum() / 12
     divergence = log(4 / 3) / 2 + (log(2 / 3) / 2 + log(2) / 3 + log(2) / 6) / 2
     return [
-        Worked("right without the release", "guess flu for everybody: 6 of 12", Fraction(6, 12), before, SHARE),
-        Worked("right with the release",
-               "the commonest illness of each class: flu 2, asthma 2, flu 3, any 1: 8 of 12", Fraction(8, 12), after,
+        Check("correct guesses without the release", "guess flu for everybody: 6 of 12", Fraction(6, 12), before,
                SHARE),
-        Worked("accuracy gain", "8 of 12 less 6 of 12: 2 of 12", Fraction(2, 12), gains.accuracy_gain(counts), SHARE),
-        Worked("knowledge gain",
-               "the distances of the four classes are 1/6, 1/2, 1/2 and 1/6; all have 3 people: their mean",
+        Check("correct guesses with the release",
+               "guess the most common illness of each class, with 2 flu, 2 asthma, 3 flu and 1 of any: 8 of 12",
+               Fraction(8, 12), after, SHARE),
+        Check("accuracy gain", "8 of 12 minus 6 of 12: 2 of 12", Fraction(2, 12), gains.accuracy_gain(counts), SHARE),
+        Check("knowledge gain",
+               "the distances of the four classes are 1/6, 1/2, 1/2 and 1/6, and all classes have 3 people: the mean",
                Fraction(1, 3), gains.knowledge_gain(counts), PLAIN),
-        Worked("privacy loss (nats)",
-               "G, H, I: half of ln(4/3), and half of 1/2 ln(2/3) + 1/3 ln 2 + 1/6 ln 2; D, E, F as much, others less",
-               divergence, tradeoff.privacy_loss(release, SECRET), PLAIN),
+        Check("privacy loss (nats)",
+               "G, H, I lose half of ln(4/3), plus half of 1/2 ln(2/3) + 1/3 ln 2 + 1/6 ln 2; D, E, F lose the same, "
+               "and the others less",
+               divergence, tradeoff.privacy_loss(release, SENSITIVE), PLAIN),
     ]  # fmt: skip
 
 
-def miner() -> list[Worked]:
-    """For whom the simplest miner, which always says the commonest label, comes nearer than the release."""
-    release, twelve = _release(MONDRIAN), people()
-    said = mine(release, "age", "majority", rng=1).guesses["majority"]
+def predict_age() -> list[Check]:
+    """Return the number of people for whom the simplest miner is nearer to the truth than the release.
+
+    The miner always predicts the most common label.
+    """
+    release, twelve = _release(MONDRIAN), load_people()
+    said = predict_in_sample(release, "age", "majority", rng=1).guesses["majority"]
     labels, ages, tree = release.table["age"].to_numpy(), twelve.table["age"].to_numpy(), twelve.hierarchies["age"]
     near = [float(mining.anti_utility(mining.nearer(said, labels, ages, c, tree))) for c in (0, 100)]
     return [
-        Worked("nearer predictions of the age",
-               "the commonest label is 30-40, of 6 people, 11 years long. C is 33 and has the label 21-33, 13 years; D"
-               " is 38 and has 38-58, 21 years. Nobody else's age lies in a shorter label: 2 people", 2, near[0]),
-        Worked("exact predictions", "a label of 11 years is no exact age: 0 people", 0, near[1]),
+        Check("nearer predictions of the age",
+               "the most common label is 30-40, for 6 people, and spans 11 years. C is 33 and has the label 21-33, 13"
+               " years; D is 38 and has 38-58, 21 years. The prediction is not shorter for anybody else: 2 people", 2,
+               near[0]),
+        Check("exact predictions", "a label of 11 years is not an exact age: 0 people", 0, near[1]),
     ]  # fmt: skip
 
 
-def releases() -> list[Worked]:
-    """Five releases: what each loses in privacy, by the accuracy gain, and in utility, by the certainty penalty."""
+def compare_releases() -> list[Check]:
+    """Return the accuracy gain and the certainty penalty of five releases."""
     hand = [
-        (Fraction(6, 12), "12 right less 6", Fraction(0), "every cell as it is"),
-        (Fraction(2, 12), "8 right less 6", Fraction(7, 24), "7 of 24, see above"),
-        (Fraction(1, 12), "3 and 4 right, less 6", Fraction(37 + 17 + 10 + 19, 4 * 39),
+        (Fraction(6, 12), "12 correct guesses minus 6", Fraction(0), "every cell is exact"),
+        (Fraction(2, 12), "8 correct guesses minus 6", Fraction(7, 24), "7 of 24, as computed above"),
+        (Fraction(1, 12), "3 and 4 correct guesses minus 6", Fraction(37 + 17 + 10 + 19, 4 * 39),
          "ages span 37 and 10, houses 17 and 19: 83 of 4 times 39"),
-        (Fraction(3, 12), "2, 3, 3 and 1 right, less 6", Fraction(39 + 9, 2 * 39),
-         "age *, all 39; houses by tens, 9 of 39"),
-        (Fraction(0), "6 right less 6", Fraction(1), "every cell is *"),
+        (Fraction(3, 12), "2, 3, 3 and 1 correct guesses minus 6", Fraction(39 + 9, 2 * 39),
+         "age is *, which spans all 39; houses in tens span 9 of 39"),
+        (Fraction(0), "6 correct guesses minus 6", Fraction(1), "every cell is *"),
     ]  # fmt: skip
-    worked, rows = [], list(losses().itertuples())
+    worked, rows = [], list(measure_losses().itertuples())
     for (gain, why, penalty, how), gained, lost in zip(hand, rows[::2], rows[1::2], strict=True):
-        name = setting_name(gained)
+        name = name_setting(gained)
         worked += [
-            Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, gained.value, SHARE),
-            Worked(f"{name}: certainty penalty", how, penalty, lost.value, SHARE),
+            Check(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, gained.value, SHARE),
+            Check(f"{name}: certainty penalty", how, penalty, lost.value, SHARE),
         ]
     return worked
 
 
 @cache
-def losses() -> pd.DataFrame:
-    """The five releases as tidy results: accuracy gain, beside what it is by chance, and certainty penalty."""
+def measure_losses() -> pd.DataFrame:
+    """Return tidy results of the five releases: accuracy gain, its value by chance, and certainty penalty."""
     rows = []
     for sanitizer in RELEASES:
-        row, release = row_builder(people(), sanitizer, ""), _release(sanitizer)
-        counts = gains.class_counts(release, SECRET)
-        (chance,) = gains.permuted_gains(release, SECRET, rng=1, of=(gains.accuracy_gain,))
-        rows.append(row("accuracy_gain", gains.accuracy_gain(counts), baseline=chance, target=SECRET))
+        row, release = make_row_builder(load_people(), sanitizer, ""), _release(sanitizer)
+        counts = gains.class_counts(release, SENSITIVE)
+        (chance,) = gains.permute_gains(release, SENSITIVE, rng=1, of=(gains.accuracy_gain,))
+        rows.append(row("accuracy_gain", gains.accuracy_gain(counts), baseline=chance, target=SENSITIVE))
         rows.append(row("certainty_penalty", information_loss.certainty_penalty(release)))
     return tidy(rows)
 
 
-def frontier() -> pd.DataFrame:
-    """The five releases as points, for `charts.frontier`: which no other one beats."""
-    return decision.points(losses(), privacy="accuracy_gain", utility="certainty_penalty")
+def locate_releases() -> pd.DataFrame:
+    """Return the five releases as points of the privacy-utility plane, for `charts.frontier`."""
+    return decision.compute_points(measure_losses(), privacy="accuracy_gain", utility="certainty_penalty")
 
 
-def lattice() -> pd.DataFrame:
-    """Every choice of one level per attribute: its labels, the k that it achieves, its penalty, and the chosen one."""
-    table, hierarchies = people("levels").table, people("levels").hierarchies
-    best = FullDomain(KAnonymity(3)).search(people("levels")).levels
+def list_lattice() -> pd.DataFrame:
+    """Return every choice of levels: one per attribute, its k, its penalty, and whether the search chooses it."""
+    table, hierarchies = load_people("levels").table, load_people("levels").hierarchies
+    best = FullDomain(KAnonymity(3)).search(load_people("levels")).levels
     labels = {name: {row[0]: row for row in hierarchies[name].rows} for name in ("age", "house")}
     nodes = []
     for levels in itertools.product(range(4), range(4)):
@@ -249,9 +261,9 @@ def lattice() -> pd.DataFrame:
     return pd.DataFrame(nodes, columns=["age", "house", "k", "penalty", "chosen"])
 
 
-def boxes() -> pd.DataFrame:
-    """What Mondrian cuts, step by step: the ends of each class with k = 12, 6 and 3, one row each."""
-    ages_and_houses = people().table[["age", "house"]]
+def list_boxes() -> pd.DataFrame:
+    """Return the cuts of Mondrian step by step: the bounds of each class with k = 12, 6 and 3, one row per class."""
+    ages_and_houses = load_people().table[["age", "house"]]
     found = {
         step: ages_and_houses.groupby(_release(Mondrian(KAnonymity(k))).defined_classes).agg(["min", "max"])
         for step, k in enumerate((12, 6, 3))
@@ -260,46 +272,55 @@ def boxes() -> pd.DataFrame:
     return boxes.set_axis(boxes.columns.map("_".join), axis=1).reset_index("step").reset_index(drop=True)
 
 
-def worked(*parts: Iterable[Worked]) -> Page:
-    """A table to look at: each number, the arithmetic in words, its value by hand and the one that is computed."""
+def show_worked(*parts: Iterable[Check]) -> FullTable:
+    """Return a table of numbers: the arithmetic in words, the value by hand and the computed value."""
     rows = []
     for each in itertools.chain(*parts):
-        values = [numerals.bare(each.format, float(value)) for value in (each.hand, each.computed)]
+        values = [numerals.write_without_unit(each.format, float(value)) for value in (each.hand, each.computed)]
         rows.append((each.number, each.words, *values, "the same" if each.agrees else "NOT THE SAME"))
-    table = pd.DataFrame(rows, columns=["number", "worked by hand", "by hand", "computed", ""])
-    return Page(table, f"{len(rows)} numbers")
+    table = pd.DataFrame(rows, columns=["number", "arithmetic", "by hand", "computed", ""])
+    return FullTable(table, f"{len(rows)} numbers")
 
 
-def answer() -> Sentences:
-    """What the twelve show, in sentences."""
-    right = gains.class_counts(_release(MONDRIAN), SECRET)
+def state_answer() -> Worded:
+    """Return the conclusions from the twelve people."""
+    right = gains.class_counts(_release(MONDRIAN), SENSITIVE)
     loss = information_loss.certainty_penalty(_release(MONDRIAN))
-    parts = uniqueness, classes, detail, neighbour, models, guesses, miner, releases
-    numbers = [number for part in parts for number in part()]
-    same = sum(each.agrees for each in numbers)
-    return say(
-        f"{B}A neighbour finds {_found(MONDRIAN):.0%} of the twelve in a release with k = 3, and "
-        f"{_found(Identity()):.0%} in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers "
-        "worked by hand are what the package computes.",
-        f"Illnesses still leak. An adversary guesses {right.max(axis=1).sum()} of 12 right, and "
-        f"{right.sum(axis=0).max()} without the release: a class whose three people have the same illness hides who is "
-        "who, and not what they have.",
+    parts = (
+        count_unique,
+        count_classes,
+        measure_detail,
+        link_neighbour,
+        grade_models,
+        guess_illness,
+        predict_age,
+        compare_releases,
     )
+    numbers = [number for part in parts for number in part()]
+    data = {
+        "people": len(load_people()),
+        "reidentified": {"release": float(_reidentify(MONDRIAN)), "table": float(_reidentify(Identity()))},
+        "loss": float(loss),
+        "numbers": len(numbers),
+        "matching": sum(each.agrees for each in numbers),
+        "guessed": {"release": int(right.max(axis=1).sum()), "blind": int(right.sum(axis=0).max())},
+    }
+    return Worded("papers/findings_twelve", data)
 
 
 @cache
 def _release(sanitizer: Sanitizer) -> Release:
-    return sanitizer.sanitize(people("levels" if isinstance(sanitizer, FullDomain) else "twelve"), rng=1)
+    return sanitizer.sanitize(load_people("levels" if isinstance(sanitizer, FullDomain) else "twelve"), rng=1)
 
 
-def _found(sanitizer: Sanitizer) -> float:
+def _reidentify(sanitizer: Sanitizer) -> float:
     published, key = _release(sanitizer).publish()
     assert key is not None  # each row is somebody's
-    share, *_ = linkage.reidentification_rate(Linkage().fit(published), people(), key)
+    share, *_ = linkage.reidentification_rate(Linkage().fit(published), load_people(), key)
     return share
 
 
-def _alone(*names: str) -> int:
+def _count_alone(*names: str) -> int:
     published, key = _release(Identity()).publish()
     assert key is not None  # each row is somebody's
-    return linkage.singled_out(Linkage(names).fit(published), people(), key)
+    return linkage.singled_out(Linkage(names).fit(published), load_people(), key)

@@ -1,11 +1,13 @@
-"""Privacy models: the level that each equivalence class reaches, and the bound that it must keep.
+"""Privacy models: the level that each equivalence class reaches, and the bound that the level must satisfy.
 
-Enforcing and measuring share one function, `level(counts, whole)`, from class-by-value counts. Models combine by
-listing: `Mondrian(KAnonymity(10), TCloseness(0.2, "occupation"))`.
+Enforcement and measurement share one function, `level(counts, whole)`, which reads the counts of values in each class.
+Models are combined in a list: `Mondrian(KAnonymity(10), TCloseness(0.2, "occupation"))`.
 """
 
+from typing import Any
+
 from privnb.privacy_models.anonymity import AlphaKAnonymity, KAnonymity, PSensitiveKAnonymity, check_k
-from privnb.privacy_models.base import PrivacyModel, achieved, tally
+from privnb.privacy_models.base import PrivacyModel, grade_release, tally
 from privnb.privacy_models.closeness import (
     BasicBetaLikeness,
     DeltaDisclosure,
@@ -21,18 +23,38 @@ from privnb.privacy_models.diversity import (
     RecursiveDiversity,
 )
 from privnb.privacy_models.presence import DeltaPresence, KMap
-from privnb.runtime.family import members
+from privnb.runtime.deprecation import warn_renamed
+from privnb.runtime.registry import find_classes
 
 __all__ = [
-    "AlphaKAnonymity", "BasicBetaLikeness", "ConfidenceBound", "DeltaDisclosure", "DeltaPresence", "DistinctDiversity",
-    "EnhancedBetaLikeness", "EntropyDiversity", "FrequencyDiversity", "JensenShannonCloseness", "KAnonymity", "KMap",
-    "PSensitiveKAnonymity", "PrivacyModel", "RecursiveDiversity", "TCloseness", "achieved", "check_k", "tally",
+    "AlphaKAnonymity",
+    "BasicBetaLikeness",
+    "ConfidenceBound",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyDiversity",
+    "FrequencyDiversity",
+    "JensenShannonCloseness",
+    "KAnonymity",
+    "KMap",
+    "PSensitiveKAnonymity",
+    "PrivacyModel",
+    "RecursiveDiversity",
+    "TCloseness",
+    "check_k",
+    "grade_release",
+    "tally",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> type[PrivacyModel]:
-    """Find a model that has a file of its own in this folder and is not listed here."""
-    kinds = {kind.__name__: kind for kind in members(PrivacyModel)} if name[:1].isupper() else {}
+def __getattr__(name: str) -> Any:
+    """Return a model from its own file in this folder if the list above lacks it, or a function by its old name."""
+    if name == "achieved":
+        warn_renamed(name, "grade_release")
+        return grade_release
+    kinds = {kind.__name__: kind for kind in find_classes(PrivacyModel)} if name[:1].isupper() else {}
     if name not in kinds:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return kinds[name]

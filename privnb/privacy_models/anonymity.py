@@ -1,4 +1,4 @@
-"""How many people share a class: k-anonymity and its relatives."""
+"""Privacy models of class sizes: k-anonymity and its relatives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Share, at_least
 
 _people = at_least(2, "1 protects nobody")
-People = Annotated[int, _people]  # how many look alike at least
+People = Annotated[int, _people]  # minimum number of indistinguishable people
 
 
 def check_k(k: object) -> None:
@@ -26,8 +26,9 @@ def check_k(k: object) -> None:
 class KAnonymity(PrivacyModel):
     """Every record shares its quasi-identifiers with at least `k` - 1 others.
 
-    The level is the size of the class, from 1; higher protects more against linking a record to a person, and says
-    nothing about what all members of a class have in common. Raises ValueError unless k is a whole number >= 2.
+    The level is the size of the class, from 1. A higher level protects better against linking a record to a person, but
+    not against learning a value that all members of a class have. Raises ValueError unless k is a whole number >= 2.
+
     Source: Samarati and Sweeney, SRI-CSL-98-04, 1998.
     """
 
@@ -38,30 +39,34 @@ class KAnonymity(PrivacyModel):
     of_members = True
     grows = True
     graded = (Graded(
-        "k achieved", "people", "people", "An adversary links nobody to fewer people than this. Higher protects more.",
+        "k achieved", "people", "people",
+        "Each person shares their quasi-identifiers with at least this number of people, including themselves. Higher "
+        "protects more.",
         {"k": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the size of each class."""
         return counts.sum(axis=1)
 
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(PrivacyModel):
-    """k-anonymity, and no value of `sensitive` belongs to more than a share `alpha` of a class.
+    """Every class has at least `k` people, and at most a share `alpha` of them has the same sensitive value.
 
-    The level is the largest share of one value, above 0 to 1; lower protects more against guessing it. Sizes are graded
-    by `KAnonymity`.
+    The level is the largest share of one value, above 0 and at most 1. A lower level protects better against a guess of
+    the value. The sizes of the classes are graded by `KAnonymity`.
 
     Parameters
     ----------
     alpha : float
-        Above 0, at most 1, which is k-anonymity.
+        The largest share of one value, above 0 and at most 1; with 1, the model is k-anonymity.
     k : int
-        From 2.
+        The minimum number of people, at least 2.
     sensitive : str
 
-    Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
+    Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006; the general form, which limits the share of every
+    value.
     """
 
     alpha: Share
@@ -71,37 +76,39 @@ class AlphaKAnonymity(PrivacyModel):
     better = "lower"
     of_commonest = True
     of_members = True
-    # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
+    # Recursive (c, 2)-diversity is equivalent: c = alpha / (1 - alpha).
     graded = (Graded(
         "alpha", "values", "share",
-        "The largest share of a class that has one value: 1 / (l, frequency). Lower protects more.",
+        "In the worst class, this share of people has the same value; it is 1 / (l, frequency). Lower protects more.",
         {"alpha": 1, "k": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the largest share of one value in each class."""
         return counts.max(axis=1) / counts.sum(axis=1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether each class satisfies both `alpha` and `k`."""
         return (counts.sum(axis=1) >= self.k) & super().holds(counts)
 
 
 @dataclass(frozen=True)
 class PSensitiveKAnonymity(PrivacyModel):
-    """k-anonymity, and at least `p` different values of `sensitive` in every class.
+    """Every class has at least `k` people and at least `p` different sensitive values.
 
-    The level is the number of different values, from 1; higher protects more. Says nothing about how evenly they stand.
-    Sizes are graded by `KAnonymity`.
+    The level is the number of different values, from 1; a higher level protects better. The values may be unevenly
+    distributed. The sizes of the classes are graded by `KAnonymity`.
 
     Parameters
     ----------
     p, k : int
-        From 2.
+        The minimum number of different values and the minimum number of people, each at least 2.
     sensitive : str
 
     Source: Truta and Vinay, "Privacy Protection: p-Sensitive k-Anonymity Property", ICDE Workshops 2006.
     """
 
-    p: Annotated[int, at_least(2, "1 asks for nothing")]
+    p: Annotated[int, at_least(2, "every class has 1")]
     k: People
     sensitive: Sensitive
     word = "p"
@@ -110,29 +117,31 @@ class PSensitiveKAnonymity(PrivacyModel):
     grows = True
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the number of different values in each class."""
         return (counts > 0).sum(axis=1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether each class satisfies both `p` and `k`."""
         return (counts.sum(axis=1) >= self.k) & super().holds(counts)
 
 
 @dataclass(frozen=True)
 class OwnAnonymity(PrivacyModel):
-    """Every class has at least as many records as each of its members asks for.
+    """Every class has at least the size that any of its members requests.
 
-    The level is the size of the class by the largest k that a member asks for; from 1 on all have what they ask for,
-    and higher protects more. The column of wishes is published with the release, since each claim is checked in what is
-    published; leave it out of the file where a wish is a secret.
+    The level is the size of the class divided by the largest k that a member requests. A level of at least 1 meets all
+    requests; a higher level protects better. The column of requests is published with the release, because each claim
+    is checked in the published table; leave it out of the file if a request is sensitive.
 
     Parameters
     ----------
     ks : tuple of int
-        All that can be asked for, each from 1, and different.
+        All possible requests, each at least 1, and all different.
     sensitive : str
-        The column that holds each record's own k.
+        The column with each record's requested k.
 
-    Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006, and Gedik and Liu, ICDCS 2005, for a k of
-    one's own; Aggarwal and Yu 2008, section 2.3.2.
+    Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006, and Gedik and Liu, ICDCS 2005, for an
+    individual k; Aggarwal and Yu 2008, section 2.3.2.
     """
 
     ks: tuple[int, ...]
@@ -144,27 +153,31 @@ class OwnAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.ks:
-            raise UsageError("ks must be one k or more, got none.")
+            raise UsageError("`ks` must hold at least one k; got an empty tuple.")
         for k in self.ks:
             expect.whole("each of ks", k, 1)
         if len({*self.ks}) < len(self.ks):
-            raise UsageError(f"ks must be different, got {', '.join(map(str, self.ks))}.")
+            raise UsageError(f"`ks` must be different numbers; got {', '.join(map(str, self.ks))}.")
         check_k(max(self.ks))
         object.__setattr__(self, "ks", tuple(sorted(self.ks)))
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
-        asked = {str(value): value for value in values}
-        if unknown := sorted(asked.keys() - {str(k) for k in self.ks}):
+        """Return the requested values in ascending order."""
+        requested = {str(value): value for value in values}
+        if unknown := sorted(requested.keys() - {str(k) for k in self.ks}):
             raise SchemaError(
-                f"{self!r}: '{self.sensitive}' holds {', '.join(unknown)}, which is none of ks. Name every k asked for."
+                f"{self!r}: `ks` must list every value of '{self.sensitive}'; the column also contains "
+                f"{', '.join(unknown)}."
             )
-        return [asked.get(str(k), k) for k in self.ks]
+        return [requested.get(str(k), k) for k in self.ks]
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the size of each class divided by the largest k that a member requests."""
         wanted = np.array(self.ks + (1,) * (counts.shape[1] - len(self.ks)))
         return counts.sum(axis=1) / np.where(counts > 0, wanted, 1).max(axis=1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether each class meets all requests."""
         return self.level(counts) >= 1
 
     def __str__(self) -> str:

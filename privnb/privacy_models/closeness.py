@@ -1,4 +1,4 @@
-"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
+"""Privacy models of the distance between the sensitive values in a class and those in the whole table."""
 
 import math
 from collections.abc import Sequence
@@ -17,35 +17,36 @@ from privnb.runtime.validation import Positive, between
 
 
 def shares(counts: Array, whole: Any) -> tuple[Array, Array]:
-    """Each class's and the whole table's shares of the values."""
+    """Return the shares of the values in each class and in the whole table."""
     return counts / counts.sum(axis=1, keepdims=True), whole / whole.sum()
 
 
 def _distance(name: str, value: object) -> None:
     named = isinstance(value, str) and value in ("equal", "ordered")
     if not (named or isinstance(value, Taxonomy)):
-        raise UsageError(f'{name} must be "equal", "ordered" or a Taxonomy, got {expect.found(value)}.')
+        raise UsageError(f'`{name}` must be "equal", "ordered" or a Taxonomy; got {expect.describe_value(value)}.')
 
 
 @dataclass(frozen=True)
 class TCloseness(PrivacyModel):
-    """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the earth mover's distance.
+    """Every class is within `t` of the table's distribution of sensitive values, by the earth mover's distance.
 
-    The level is the distance, 0 (the class tells nothing) to 1; lower protects more.
+    The level is the distance, from 0 (the class reveals nothing) to 1; lower protects better.
 
     Parameters
     ----------
     t : float
-        Above 0 and below 1: every class lies within 1.
+        The largest distance, above 0 and below 1.
     sensitive : str
     distance : str or Taxonomy
-        How far apart two values are. "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in
-        the order of the domain; a `Taxonomy`: height of their common ancestor / height of the root.
+        The distance between two values. "equal": 1 for any two different values. "ordered": the difference between
+        their ranks in the order of the domain, divided by (number of values that occur - 1). A `Taxonomy`: the height
+        of their lowest common ancestor, divided by the height of the root.
 
     Raises
     ------
     ValueError
-        For a bound outside its range, and for another distance.
+        For a bound outside its range, or an unknown distance.
 
     Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
     attributes.
@@ -60,12 +61,13 @@ class TCloseness(PrivacyModel):
     graded = (
         Graded(
             "t, equal distance", "shares", "share",
-            "The largest share of a class that would need another value to match the table. Lower protects more.",
+            "In the worst class, this share of people would need another value to match the table. Lower protects "
+            "more.",
             {"t": 0.5},
         ),
         Graded(
             "t, ordered distance", "order", "share",
-            "The same; near values count for less than distant ones. Lower protects more.",
+            "This is the same share of people, but a move to a near value counts less. Lower protects more.",
             {"t": 0.5, "distance": "ordered"},
         ),
     )  # fmt: skip
@@ -75,6 +77,7 @@ class TCloseness(PrivacyModel):
         return f"t={self.t} {how}{self.sensitive}"
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the values that occur, or all leaves of the taxonomy."""
         if isinstance(self.distance, str):
             return values
         columns = list(self.distance.leaves)
@@ -83,6 +86,7 @@ class TCloseness(PrivacyModel):
         return columns
 
     def level(self, counts: Array, whole: Any) -> Array:
+        """Return the distance of each class from the whole table."""
         surplus = np.subtract(*shares(counts, whole))
         if self.distance == "equal":
             return np.abs(surplus).sum(axis=1) / 2
@@ -91,7 +95,11 @@ class TCloseness(PrivacyModel):
         return self._moved(surplus)
 
     def _moved(self, surplus: Array) -> Array:
-        """What evens out inside a node at height h of H travels h / H: whatever its children lack or have too much."""
+        """Return the earth mover's distance along a taxonomy.
+
+        In a taxonomy of height H, a surplus and a deficit of children that cancel within a node at height h travel the
+        distance h / H.
+        """
         tree, moved = cast(Taxonomy, self.distance), np.zeros(len(surplus))
         for height in range(1, tree.height + 1):
             below, above = tree.groups[height - 1], tree.groups[height]
@@ -106,14 +114,14 @@ class TCloseness(PrivacyModel):
 
 @dataclass(frozen=True)
 class JensenShannonCloseness(PrivacyModel):
-    """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the Jensen-Shannon divergence.
+    """Every class is within `t` of the table's distribution of sensitive values, by the Jensen-Shannon divergence.
 
-    The level is the divergence in nats, 0 (the class tells nothing) to ln 2; lower protects more.
+    The level is the divergence in nats, from 0 (the class reveals nothing) to ln 2; lower protects better.
 
     Parameters
     ----------
     t : float
-        Above 0 and below ln 2: every class lies within that. In nats.
+        The largest divergence in nats, above 0 and below ln 2.
     sensitive : str
 
     Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
@@ -127,17 +135,20 @@ class JensenShannonCloseness(PrivacyModel):
     most = math.log(2)
     graded = (Graded(
         "Jensen-Shannon", "shares", "nats",
-        "The largest divergence of a class from the table, 0 to ln 2 = 0.693. Lower protects more.", {"t": 0.5},
+        "This is the largest divergence of a class from the table, from 0 to ln 2 = 0.693. Lower protects more.",
+        {"t": 0.5},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
+        """Return the Jensen-Shannon divergence of each class from the whole table, in nats."""
         return jensen_shannon(*shares(counts, whole))
 
 
 def jensen_shannon(p: Array, q: Array) -> Array:
-    """Jensen-Shannon divergence of the rows of p from those of q, in nats.
+    """Return the Jensen-Shannon divergence, in nats, of the rows of p from those of q.
 
-    Logarithms are of what p has alone: a value that it lacks adds ln 2 of its share in q to their sum.
+    The function computes logarithms only for values of p. A value that p lacks adds ln 2 times the value's share in q
+    to the sum.
     """
     q = np.broadcast_to(q, p.shape)
     rows, values = np.nonzero(p > 0)
@@ -149,15 +160,15 @@ def jensen_shannon(p: Array, q: Array) -> Array:
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):
-    """In no class is a value of `sensitive` e to the `delta` times as common, or as rare, as in the whole table.
+    """The share of each sensitive value in a class differs from that in the whole table by a factor below e^`delta`.
 
-    The level is the largest |ln(share in the class / share in the table)|, from 0; infinite where a value of the table
-    is absent from the class; lower protects more. The bound is strict.
+    The level is the largest |ln(share in the class / share in the table)|, from 0; it is infinite if a value of the
+    table is absent from the class. Lower protects more. The bound is strict.
 
     Parameters
     ----------
     delta : float
-        Above 0.
+        The bound on the absolute logarithm, above 0.
     sensitive : str
 
     Source: Brickell and Shmatikov, KDD 2008, definition 1 (natural logarithm: see their lemma 1 and table 3).
@@ -169,30 +180,33 @@ class DeltaDisclosure(PrivacyModel):
     better = "lower"
     graded = (Graded(
         "delta", "shares", "nats",
-        "The largest ln ratio of a value's share in a class and the table; inf: a class lacks it. Lower protects more.",
+        "This is the largest |ln(share in a class / share in the table)| of a value; it is inf if a class lacks a "
+        "value. Lower protects more.",
         {"delta": 1},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
+        """Return the largest |ln(share in the class / share in the table)| of each class."""
         occurs = whole > 0
         p, q = shares(counts[:, occurs], whole[occurs])
         return np.where(p > 0, np.abs(np.log(np.where(p > 0, p, 1) / q)), np.inf).max(axis=1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether the level of each class is below `delta`."""
         return self.level(counts, whole) < self.delta - EXACT
 
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(PrivacyModel):
-    """No value of `sensitive` is more than `beta` times more common in a class than in the whole table, relatively.
+    """The share of each sensitive value in a class exceeds its share in the whole table by at most the factor `beta`.
 
     The level is the largest (share in the class - share in the table) / share in the table, from 0; lower protects
-    more. What becomes rarer is no gain.
+    better. Values that become rarer do not count.
 
     Parameters
     ----------
     beta : float
-        Above 0; 1: at most twice as common.
+        The largest relative gain, above 0; with 1, a value may be at most twice as common.
     sensitive : str
 
     Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
@@ -204,25 +218,28 @@ class BasicBetaLikeness(PrivacyModel):
     better = "lower"
     graded = (Graded(
         "beta, basic", "shares", "times",
-        "The largest gain of a value's share in a class over that in the table; 1: twice. Lower protects more.",
+        "This is the largest relative gain of a value's share in a class over the table; 1 is twice as common. Lower "
+        "protects more.",
         {"beta": 1},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
+        """Return the largest relative gain of a value's share in each class."""
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
 
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """As `BasicBetaLikeness`, but a common value may gain less: at most -ln of its share in the whole table.
+    """The relative gain of each value's share is at most `beta`, and at most -ln of its share in the whole table.
 
-    The level is the smallest beta that the class keeps, from 0; infinite where a value gains more than -ln of its
-    share, which no beta allows; lower protects more.
+    The model is stricter than `BasicBetaLikeness` for common values. The level is the smallest beta that the class
+    satisfies, from 0; it is infinite if the relative gain of a value is more than -ln of its share, which no beta
+    allows. Lower protects more.
 
     Parameters
     ----------
     beta : float
-        Above 0.
+        The largest relative gain, above 0.
     sensitive : str
 
     Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
@@ -232,16 +249,18 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     kind = "enhanced"
     graded = (Graded(
         "beta, enhanced", "shares", "times",
-        "The same; inf: a value gains more than -ln of its share of the table. Lower protects more.", {"beta": 1},
+        "This is the same gain, but inf if it exceeds -ln of the value's share in the table. Lower protects more.",
+        {"beta": 1},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
+        """Return the smallest beta that each class satisfies, or infinity."""
         gain, q = _gain(counts, whole)
         return np.where(gain <= -np.log(q) + EXACT, np.maximum(gain, 0), np.inf).max(axis=1)
 
 
 def _gain(counts: Array, whole: Any) -> tuple[Array, Array]:
-    """How much more common each occurring value is in a class than in the table, relatively; and the table's shares."""
+    """Return the relative gain of each value's share in a class over that in the table, and the shares in the table."""
     occurs = whole > 0
     p, q = shares(counts[:, occurs], whole[occurs])
     return (p - q) / q, q

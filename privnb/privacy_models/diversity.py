@@ -1,4 +1,4 @@
-"""How well the sensitive values of a class are mixed: l-diversity in its readings, and bounds on confidence."""
+"""Privacy models of the mix of sensitive values in a class: forms of l-diversity, and bounds on confidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,32 +13,34 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Positive, above, at_least, between
 
-NOTHING = "every class keeps 1"
-OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"
+NO_EFFECT = "every class keeps 1"
+USE_FREQUENCY = f"{NO_EFFECT} if c is above 1; otherwise, use FrequencyDiversity"
 
 
 def _text_or_number(name: str, value: object) -> None:
     if not (isinstance(value, str) or expect.is_number(value)):
-        raise UsageError(f"{name} must be text or a number, a value of the domain, got {expect.found(value)}.")
+        raise UsageError(
+            f"`{name}` must be a value of the domain, text or a number; got {expect.describe_value(value)}."
+        )
 
 
 @dataclass(frozen=True)
 class DistinctDiversity(PrivacyModel):
-    """At least `l` different values of `sensitive` in every class.
+    """Every class has at least `l` different sensitive values.
 
-    The level is the number of different values, from 1; higher protects more. The weakest reading: one value may still
-    belong to nearly all of a class.
+    The level is the number of different values, from 1; higher protects better. This is the weakest form of
+    l-diversity: nearly all members of a class may still have the same value.
 
     Parameters
     ----------
     l : int
-        From 2.
+        The minimum number of different values, at least 2.
     sensitive : str
 
     Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, "l-Diversity", ICDE 2006, section 4.
     """
 
-    l: Annotated[int, at_least(2, NOTHING)]  # noqa: E741
+    l: Annotated[int, at_least(2, NO_EFFECT)]  # noqa: E741
     sensitive: Sensitive
     word = "distinct-l"
     better = "higher"
@@ -46,31 +48,32 @@ class DistinctDiversity(PrivacyModel):
     grows = True
     graded = (Graded(
         "l, distinct", "values", "values",
-        "Every class has at least this number of different values. Higher protects more.",
+        "People in each class have at least this number of different values. Higher protects more.",
         {"l": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the number of different values in each class."""
         return (counts > 0).sum(axis=1)
 
 
 @dataclass(frozen=True)
 class EntropyDiversity(PrivacyModel):
-    """The values of `sensitive` in every class are at least as uncertain as `l` equally likely ones.
+    """The sensitive values in every class are at least as uncertain as `l` equally likely values.
 
-    The level is e to the entropy of the class, from 1 (one value) to the number of values; higher protects more. Not
-    reachable beyond the level of the whole table.
+    The level is e to the power of the class's entropy, from 1 (one value) to the number of values; higher protects
+    better. No release reaches more than the level of the whole table.
 
     Parameters
     ----------
     l : float
-        Above 1.
+        The number of equally likely values, above 1.
     sensitive : str
 
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
     """
 
-    l: Annotated[float, above(1 + 2 * EXACT, NOTHING)]  # noqa: E741
+    l: Annotated[float, above(1 + 2 * EXACT, NO_EFFECT)]  # noqa: E741
     sensitive: Sensitive
     word = "entropy-l"
     better = "higher"
@@ -78,68 +81,75 @@ class EntropyDiversity(PrivacyModel):
     kind = "entropy"
     graded = (Graded(
         "l, entropy", "values", "values",
-        "Every class has at least the entropy of this number of equally likely values. Higher protects more.", {"l": 2},
+        "Values in each class are at least as uncertain as this number of equally likely values. Higher protects more.",
+        {"l": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return e to the power of each class's entropy."""
         shares = counts / counts.sum(axis=1, keepdims=True)
         return np.exp(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
 
     def breaking(self, counts: Array, whole: Any = None) -> Array:
-        return np.clip(1 - np.log(self.level(counts)) / np.log(self.l), 0, 1)  # an entropy is at least its parts' mean
+        """Return the minimum share of each class in parts that violate the model."""
+        # The entropy of a class is at least the mean entropy of its parts.
+        return np.clip(1 - np.log(self.level(counts)) / np.log(self.l), 0, 1)
 
 
 @dataclass(frozen=True)
 class RecursiveDiversity(PrivacyModel):
-    """In every class the commonest value of `sensitive` stands less than `c` times as often as all from the `l`-th on.
+    """In every class, the most common value has less than `c` times the count of the `l`-th and all rarer values.
 
-    The level is the count of the commonest value divided by those of the l-th commonest and all rarer ones together:
-    every c above it is kept. Above 0; infinite where fewer than l values occur; lower protects more.
+    The level is the count of the most common value divided by the total count of the l-th most common value and all
+    rarer values; a class satisfies every c above its level. The level is above 0, and infinite if fewer than l values
+    occur; lower protects better.
 
     Parameters
     ----------
     c : float
-        Above 0.
+        The bound on the ratio of the two counts, above 0.
     l : int
-        From 2.
+        The rank from which values are counted together, at least 2.
     sensitive : str
 
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
     """
 
     c: Positive
-    l: Annotated[int, at_least(2, OTHERWISE)]  # noqa: E741
+    l: Annotated[int, at_least(2, USE_FREQUENCY)]  # noqa: E741
     sensitive: Sensitive
     word = "recursive-l"
     better = "lower"
     of_commonest = True
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return each class's count of the most common value, divided by the count of the l-th and all rarer values."""
         ordered = np.sort(counts, axis=1)[:, ::-1]
         rest = ordered[:, self.l - 1 :].sum(axis=1)
         return np.where(rest > 0, ordered[:, 0] / np.maximum(rest, 1), np.inf)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether the level of each class is below `c`."""
         return self.level(counts) < self.c * (1 - EXACT)
 
 
 @dataclass(frozen=True)
 class FrequencyDiversity(PrivacyModel):
-    """No value of `sensitive` belongs to more than one in `l` members of a class.
+    """At most one in `l` members of a class has the same sensitive value.
 
-    The level is the size of the class divided by the count of its commonest value, from 1; higher protects more against
-    guessing it.
+    The level is the size of the class divided by the count of its most common value, from 1; higher protects better
+    against a guess of that value.
 
     Parameters
     ----------
     l : float
-        Above 1.
+        The bound on the share of one value, as 1 in `l`; above 1.
     sensitive : str
 
     Source: Li and Li, KDD 2009, section 2; Xiao and Tao, "Anatomy", VLDB 2006.
     """
 
-    l: Annotated[float, above(1 + 2 * EXACT, NOTHING)]  # noqa: E741
+    l: Annotated[float, above(1 + 2 * EXACT, NO_EFFECT)]  # noqa: E741
     sensitive: Sensitive
     word = "frequency-l"
     better = "higher"
@@ -148,38 +158,40 @@ class FrequencyDiversity(PrivacyModel):
     kind = "frequency"
     graded = (Graded(
         "l, frequency", "values", "values",
-        "No value belongs to more than one in this number of people of a class. Higher protects more.", {"l": 2},
+        "At most one in this number of people in each class has the same value. Higher protects more.", {"l": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the size of each class divided by the count of its most common value."""
         return counts.sum(axis=1) / counts.max(axis=1)
 
     def breaking(self, counts: Array, whole: Any = None) -> Array:
+        """Return the minimum share of each class in parts that violate the model."""
         return np.clip((1 / self.level(counts) - 1 / self.l) / (1 - 1 / self.l), 0, 1)
 
 
 @dataclass(frozen=True)
 class ConfidenceBound(PrivacyModel):
-    """At most a share `h` of any class has this `value` of `sensitive`: the privacy template (quasi-identifiers ->
-    value, h).
+    """At most a share `h` of any class has this sensitive `value`.
 
-    The level is the share, 0 to 1; lower protects more, and only for this value. A bound for all quasi-identifiers
-    together is one for any part of them.
+    The model is the privacy template (quasi-identifiers -> value, h). The level is the share, from 0 to 1. A lower
+    level protects better, but protects only this value. A bound for all quasi-identifiers together also holds for any
+    subset of them.
 
     Parameters
     ----------
     h : float
-        Above 0 and below 1.
+        The largest share of the value, above 0 and below 1.
     sensitive : str
     value : str or number
-        One of the domain of `sensitive`.
+        A value of the domain of `sensitive`.
 
     Raises
     ------
     ValueError
-        For a bound outside its range, and a value that is neither text nor a number.
+        If the bound is outside its range, or if the value is neither text nor a number.
     SchemaError
-        When it is bound to a table whose domain lacks the value.
+        If the domain of `sensitive` lacks the value.
 
     Source: Wang, Fung, Yu, "Handicapping Attacker's Confidence", KAIS 2007; Aggarwal and Yu 2008, section 9.4.2.
     """
@@ -193,10 +205,13 @@ class ConfidenceBound(PrivacyModel):
     of_members = True
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the values with `value` first."""
         return [self.value, *(value for value in values if value != self.value)]
 
     def exposed(self, counts: Array) -> IntArray:
+        """Return, for each class, the column of `value`."""
         return np.zeros(len(counts), dtype=int)
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the share of `value` in each class."""
         return counts[:, 0] / counts.sum(axis=1)

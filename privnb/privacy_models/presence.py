@@ -1,4 +1,4 @@
-"""Models against a population: who could be in the table at all, as an adversary with a larger register sees it."""
+"""Privacy models about presence in the table, for an adversary with a register of a larger population."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Schema, text
+from privnb.microdata.schema import Schema, to_text
 from privnb.privacy_models.anonymity import People
 from privnb.privacy_models.base import PrivacyModel
 from privnb.runtime import expect
@@ -22,35 +22,36 @@ from privnb.runtime.tolerances import EXACT
 def _people(name: str, value: object) -> None:
     if not isinstance(value, pd.DataFrame) or value.empty:
         raise UsageError(
-            f"{name} must be a DataFrame with one row a person and all quasi-identifiers, got {expect.found(value)}."
+            f"`{name}` must be a DataFrame with all quasi-identifiers and one row for each person; got "
+            f"{expect.describe_value(value)}."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Against(PrivacyModel):
-    """A model whose counts have two columns: people of the population in the class, and released ones.
+    """A model whose counts have two columns: people of the population in the class, and released people.
 
-    `population`: a DataFrame with a column for each quasi-identifier and one row a person, everybody of the table among
-    them. Its values must belong to the attributes' domains.
+    `population` is a DataFrame with a column for each quasi-identifier and one row for each person, including everybody
+    in the table. The values must be in the attributes' domains.
     """
 
     population: Annotated[Any, _people] = field(repr=False, kw_only=True)
     sensitive = None
 
     def parts(self, release: Release) -> tuple[list[IntArray], IntArray]:
-        """A person of the population counts in every class whose labels cover their values."""
+        """Count each person of the population in every class whose labels cover the person's values."""
         names, hierarchies = release.schema.quasi_identifiers, dict[str, Any](release.hierarchies)
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
-        sizes = release.people_alike
+        sizes = release.people_per_class
         counts = np.column_stack([np.zeros_like(sizes), sizes])
         covers: list[tuple[Any, ...]] = []
         for a, name in enumerate(names):
             number, labels = release.labels_alike[name]
             occurring, place = np.unique(distinct[:, a], return_inverse=True)
-            covered = [hierarchies[name].covers(text(label), occurring) for label in labels]
+            covered = [hierarchies[name].covers(to_text(label), occurring) for label in labels]
             covers.append((number, np.array(covered), place))
-        step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
+        step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison has classes x people cells
         for begin in range(0, len(sizes), step):
             fits = np.ones((min(step, len(sizes) - begin), len(distinct)), dtype=bool)
             for number, cover, place in covers:
@@ -59,10 +60,10 @@ class _Against(PrivacyModel):
         return [counts], counts.sum(axis=0)
 
     def codes(self, schema: Schema, hierarchies: Mapping[str, Any]) -> IntArray:
-        """Positions of the population's quasi-identifiers on their lines, integer array (people, attributes)."""
+        """Return the positions of the population's quasi-identifiers on their lines: array (people, attributes)."""
         names = schema.quasi_identifiers
         if absent := [name for name in names if name not in self.population]:
-            raise UsageError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
+            raise UsageError(f"{self!r}: `population` must have every quasi-identifier; got a table without {absent}.")
         columns = []
         for name in names:
             column = self.population[name]
@@ -77,22 +78,23 @@ class _Against(PrivacyModel):
 class KMap(_Against):
     """Every released record could belong to at least `k` people of the population.
 
-    The level is the number of people of `population` whom the class's labels cover, from 0; higher protects more. It
-    asks less than k-anonymity where the adversary cannot know who is in the table. Where classes overlap, whoever knows
-    the sanitizer may exclude people of the population who fit another class better: the level is counted on labels.
+    The level is the number of people of `population` whom the class's labels cover, from 0; a higher level protects
+    better. The model is weaker than k-anonymity: it assumes that an adversary does not know who is in the table. If
+    classes overlap, an adversary who knows the sanitizer may exclude people of the population who fit another class
+    better; the level ignores this.
 
     Parameters
     ----------
     k : int
-        From 2.
+        The minimum number of people of the population, at least 2.
     population : DataFrame
-        One row per person, everybody of the table among them; a column for each quasi-identifier, with values of its
-        domain.
+        One row for each person, including everybody in the table, and a column for each quasi-identifier, with values
+        of its domain.
 
     Raises
     ------
     ValueError
-        For a bound outside its range, and where the population is empty or no table.
+        For a bound outside its range, or a population that is empty or not a table.
 
     Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
     """
@@ -106,32 +108,35 @@ class KMap(_Against):
         return f"k-map k={self.k}"
 
     def level(self, counts: Array, whole: Any = None) -> Array:
+        """Return the number of people of the population whom each class's labels cover."""
         return counts[:, 0]
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether each class covers at least `k` people of the population."""
         return self.level(counts) >= self.k
 
 
 @dataclass(frozen=True, eq=False)
 class DeltaPresence(_Against):
-    """Of the people of the population who fit a class, a share between `low` and `high` is in the table.
+    """The table has a share between `low` and `high` of the people of the population who fit each class.
 
-    The level is the share of `population` under the class's labels that was released, 0 to 1: how sure an adversary can
-    be that somebody is in the table. Lower protects more against being found in it; the bound is on both sides. Whoever
-    fits no class is surely not in it, whatever `low` says; where classes overlap, whoever fits several may be likelier
-    in it than any one level says.
+    The level is the share, from 0 to 1, of the people of `population` under the class's labels who are in the release.
+    To an adversary, this is the probability that such a person is in the table. A lower level protects better against
+    learning that a person is present; the model bounds the level from both sides. A person who fits no class is
+    certainly not in the table, whatever `low` is. If classes overlap, a person who fits several classes may be in the
+    table with a higher probability than the level of any of them.
 
     Parameters
     ----------
     low, high : float
-        0 <= low < high <= 1, and not 0 with 1, which asks for nothing.
+        0 <= low < high <= 1. The pair 0 and 1 is refused, because it has no effect.
     population : DataFrame
-        As of `KMap`.
+        One row for each person, as for `KMap`.
 
     Raises
     ------
     ValueError
-        For bounds outside their range, and where the population is empty or no table.
+        For bounds outside their range, or a population that is empty or not a table.
 
     Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases", SIGMOD 2007.
     """
@@ -146,17 +151,19 @@ class DeltaPresence(_Against):
         numbers = expect.is_number(self.low) and expect.is_number(self.high)
         if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - EXACT:
             raise UsageError(
-                "delta-presence needs 0 <= low < high <= 1, and not 0 with 1, which every class keeps; got "
-                f"low={expect.found(self.low)} and high={expect.found(self.high)}."
+                "`low` and `high` must satisfy 0 <= low < high <= 1 and not be 0 and 1, which every class satisfies; "
+                f"got low={expect.describe_value(self.low)} and high={expect.describe_value(self.high)}."
             )
 
     def __str__(self) -> str:
         return f"presence={self.low}..{self.high}"
 
     def level(self, counts: Array, whole: Any = None) -> Array:
-        # Released people whom no one of the population covers are certainly in the table.
+        """Return the share of the population under each class's labels that is in the release."""
+        # Released people whom the population does not cover are certainly in the table.
         return counts[:, 1] / np.maximum(counts.max(axis=1), 1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
+        """Return whether the level of each class is between `low` and `high`."""
         level = self.level(counts)
         return (level <= self.high + EXACT) & (level >= self.low - EXACT)

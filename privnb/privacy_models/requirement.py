@@ -1,6 +1,7 @@
-"""Privacy models bound to a table: which groups of its records may be published as one class each.
+"""Privacy models bound to a table: a test of whether each group of its records may be published as one class.
 
-Algorithms work on the distinct rows of a table, not on its records; a requirement says what each model counts there.
+Algorithms work on the distinct rows of a table, not on its records. A requirement knows each model's counts of these
+rows.
 """
 
 from __future__ import annotations
@@ -10,25 +11,41 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.counts import coded, distinct_codes, people_in, stable_order, tabulate
-from privnb.microdata.withholding import few, tells
+from privnb.microdata.counts import count_people_by_group, encode_values, group_codes, stable_order, tabulate
+from privnb.microdata.withholding import is_few, reveals_few
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.privacy_models.base import Tally
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 
 Rows = slice | IntArray | BoolArray
-_CELLS = 2**24  # of a table of counts at a time
+_CELLS = 2**24  # size of a table of counts that is computed at a time
 
 
 class Requirement:
-    """That every class keeps all of `models`, for the records of a dataset.
+    """The requirement that every class of a dataset's records satisfies all of `models`.
 
-    `codes`: integer array (m, attributes), the positions of the m distinct rows on their quasi-identifiers' lines;
-    rows are equal in every attribute that a model counts. `people`: integer array (m,), the records of each row; 0
-    where only a model's population has it. `persons`: integer array (m,), whose the records of each row are, where the
-    dataset has a key of people; None without. `index`: integer array (n,), the row of each record. `extra`: attributes
-    whose values rows must not mix either; `values[name]` holds their codes by row. `alone`: every record is a row of
-    its own, for algorithms that tell equal records apart.
+    Parameters
+    ----------
+    models : sequence of PrivacyModel
+    dataset : Dataset
+    extra : sequence of str
+        Further attributes whose values must be equal within a row.
+    alone : bool
+        Whether every record is a separate row, for algorithms that distinguish equal records.
+
+    Attributes
+    ----------
+    codes : integer array (m, attributes)
+        The positions of the m distinct rows on their quasi-identifiers' lines. The records of a row are equal in every
+        attribute that a model counts.
+    people : integer array (m,)
+        The number of records of each row; 0 if the row occurs only in a model's population.
+    persons : integer array (m,) or None
+        The person of each row if the dataset has a key of people.
+    index : integer array (n,)
+        The row of each record.
+    values : dict of str to integer array (m,)
+        The codes of the `extra` attributes by row.
     """
 
     def __init__(
@@ -43,7 +60,7 @@ class Requirement:
         lengths = [len(table), *map(len, added)]
 
         def extended(column: IntArray, *more: IntArray) -> IntArray:
-            """A column of the records with one of each population below it, zeros where a population has none."""
+            """Return a column of the records, extended by the column of each population or by zeros."""
             parts = more or tuple(np.zeros(length, dtype=np.int64) for length in lengths[1:])
             return np.concatenate([column, *parts]) if added else column
 
@@ -53,9 +70,9 @@ class Requirement:
             for i, model in enumerate(self.models)
             if model.sensitive is not None
         }
-        # One column for each sensitive attribute, whichever of the models read it.
+        # There is one column for each sensitive attribute, however many models use it.
         marks = {self.models[i].sensitive: extended(column) for i, (column, _) in counted.items()}
-        marks |= {name: extended(coded(table[name])[0]) for name in extra}
+        marks |= {name: extended(encode_values(table[name])[0]) for name in extra}
         source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
         keyed = dataset.people is not None
         every = [*columns, *marks.values(), *([source] if added else []), *([dataset.people] if keyed else [])]
@@ -64,12 +81,12 @@ class Requirement:
         if not (alone or added or marks or keyed):
             first, index = dataset.alike
         elif not alone:
-            first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
+            first, index = group_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
         self.index = index[: len(table)]
         ones = (np.ones(length, dtype=np.int64) for length in lengths[1:])
         times = None if dataset.times is None else extended(dataset.times, *ones)
-        amounts = people_in(index, times=times)
+        amounts = count_people_by_group(index, times=times)
         origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
         self.people = np.where(origin == 0, amounts, 0)
         self.persons = dataset.people[first] if keyed else None
@@ -87,26 +104,26 @@ class Requirement:
 
     @property
     def least(self) -> int:
-        """The fewest people, and so the fewest records, that a class may have, as far as the models' k says."""
+        """Return the largest k of the models: the minimum size of a class, in people and therefore also in records."""
         return max((m.k for m in self.models if hasattr(m, "k") and not hasattr(m, "population")), default=1)
 
     @property
     def beyond_people(self) -> list[Tally]:
-        """The tallies of models that ask for more than the number of people that `least` gives."""
+        """Return the tallies of models that require more than the class size `least`."""
         return [each for each in self.tallies if type(each.model) is not KAnonymity]
 
     @property
     def beyond_size(self) -> list[Tally]:
-        """The tallies of models that ask for more than so many records: of people with several, also for people."""
+        """Return the tallies of models that require more than `least` records; all if people have several records."""
         return self.beyond_people if self.persons is None else self.tallies
 
     def holds(
         self, classes: IntArray, number: int, rows: Rows = slice(None), tallies: Sequence[Tally] | None = None
     ) -> BoolArray:
-        """Whether each class keeps every model: boolean array (number,).
+        """Return whether each class satisfies every model, as a boolean array (number,).
 
-        `classes`: integer array, the class of each of `rows` (indices; all, without), from 0 to below `number`. A
-        class without a record is never published, so it holds.
+        `classes` holds the class of each of `rows`, from 0 to `number` - 1. `rows` holds indices of rows; by default,
+        all rows. A class without records is never published, so it satisfies every model.
         """
         fine = np.bincount(classes, self.people[rows], number) == 0
         for part, counted in self._in_parts(classes, number, rows, self.tallies if tallies is None else tallies):
@@ -114,10 +131,10 @@ class Requirement:
         return fine
 
     def growing(self) -> Callable[..., bool]:
-        """What says whether a class that grows keeps every model: `grown(members, known)`, bool.
+        """Return a function `grown(members, known)` that tests whether a growing class satisfies every model.
 
-        `members`: integer array, its rows, of which the first `known` are those of the question before. Where a person
-        has several records the counts do not add up.
+        `members` is an integer array, the rows of the class; the first `known` rows were in the previous call. The
+        function is not valid if people have several records, because counts of people then do not add up.
         """
         sums = [np.zeros(tally.width, dtype=np.int64) for tally in self.tallies]
 
@@ -132,8 +149,9 @@ class Requirement:
         return grown
 
     def breaking(self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]) -> Array:
-        """The least share of each class that stands in parts which break one of the models, however the class is
-        divided: float array (number,), 0 to 1. Arguments as of `holds`.
+        """Return the minimum share of each class in parts that violate a model, however the class is divided.
+
+        The result is a float array (number,), 0 to 1; for the arguments, see `holds`.
         """
         share = np.zeros(number)
         for part, counted in self._in_parts(classes, number, rows, tallies):
@@ -143,8 +161,9 @@ class Requirement:
     def _in_parts(
         self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]
     ) -> Iterator[tuple[slice, list[tuple[PrivacyModel, tuple[IntArray, IntArray]]]]]:
-        """Yield as many of the classes at a time as their counts fit into memory: which, a slice, and each tally's
-        model with the counts in them and in the whole.
+        """Yield slices of the classes whose counts fit into memory, each with every model and its counts.
+
+        The counts are those of the classes and of the whole table.
         """
         step = max(1, _CELLS // max((len(tally.whole) for tally in tallies), default=1))
         if number <= step:
@@ -162,34 +181,40 @@ class Requirement:
     def _counted(self, tally: Tally, rows: Rows, classes: IntArray, number: int) -> tuple[IntArray, IntArray]:
         found = tally.counted(rows, classes)
         counts = tabulate(classes[found.places], found.columns, (number, found.width), found.weights)
-        # A class without records would divide by zero; what it gives is not read.
+        # A class without records would divide by zero; its result is not used.
         empty = counts.sum(axis=1) == 0
         if empty.any():
             counts[empty, 0] = 1
         return counts, tally.whole
 
     def refusal(self) -> str:
-        """Return why not even one class of all records may be published, in words, for a report too: the level that
-        they reach and the value that is why. Each is left out where it tells of few people. Empty where it may.
+        """Return, in words, why not even one class of all records may be published; empty if it may be published.
+
+        The text names the level that the records reach and the value that causes it, unless this value reveals a small
+        count, and what the owner can do.
         """
         for each in self.tallies:
             counts, whole = self._counted(each, slice(None), np.zeros(len(self.people), dtype=np.int64), 1)
             if each.model.holds(counts, whole).all():
                 continue
             reasons, people, place = [], counts.sum(), each.model.exposed(counts)
-            # The share of members who have one value says nothing of the others, whose counts are not looked at.
+            if type(each.model) is KAnonymity:
+                there = "fewer" if reveals_few(counts, people).any() else f"{people:,}"
+                return f"k = {each.model.k:,} needs at least {each.model.k:,} people; the table has {there}. Lower k."
+            # The share of members with one value reveals nothing about other values, whose counts do not matter.
             read = counts if place is None or not each.model.of_members else counts[:, place]
-            if not tells(read, people).any():
+            if not reveals_few(read, people).any():
                 reasons.append(f"they reach {each.model.level(counts, whole)[0]:.4g}")
-            if place is not None and counts[0, place[0]] and not few(having := counts[0, place[0]]):
+            if place is not None and counts[0, place[0]] and not is_few(having := counts[0, place[0]]):
                 value = repr(self._value(each, place[0]))
-                share = "" if tells(having, people) else f"{having / people:.1%} of people have {value}"
-                reasons.append(share or f"the commonest value is {value}")
-            said = ", since ".join(reasons)
-            return f"all records as one class break {str(each.model).replace('=', ' = ')}{said and f': {said}'}"
+                share = "" if reveals_few(having, people) else f"{having / people:.1%} of people have {value}"
+                reasons.append(share or f"the most common value is {value}")
+            because = ", because ".join(reasons)
+            broken = f"{str(each.model).replace('=', ' = ')}{because and f': {because}'}"
+            return f"all records as one class break {broken}. Relax that model, or leave it out."
         return ""
 
     def _value(self, tally: Tally, column: int) -> str:
-        """The value that a column of counts stands for, of one that occurs."""
+        """Return the value of a column of counts, if the value occurs."""
         row = np.flatnonzero((tally.columns == column) & (self.people > 0))[0]
         return str(self._cells[tally.model.sensitive].iloc[np.flatnonzero(self.index == row)[0]])

@@ -1,5 +1,5 @@
-"""What leaves: releases of files and frames of any length, and the gate that decides whether they may."""
+"""Releases of files and frames of any length, and the gate that decides whether these may be published."""
 
-from privnb.publishing.any_length import sanitize
+from privnb.publishing.sanitize_table import sanitize
 
 __all__ = ["sanitize"]

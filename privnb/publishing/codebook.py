@@ -1,13 +1,14 @@
-"""The codebook of a release: what each column of its file is, and what each label in it stands for.
+"""The codebook of a release: the meaning of each column of the file and of each label in it.
 
-It stands beside every release that is written to a file, as a table for people (CSV) and as a Frictionless data
-resource with a Table Schema for programs (JSON). It is made of public facts: the schema, the hierarchies and the labels
-that are published. It holds no count of records and no label that the file does not hold.
+The codebook is written next to each release, as a table for people (CSV) and as a Frictionless data resource with a
+Table Schema for programs (JSON). The codebook consists of public facts: the schema, the hierarchies and the published
+labels. The codebook does not hold counts of records or labels that the file lacks.
 
-A label names its members, the values that it stands for, and a label of numbers its two ends. `*` stands for any value.
-Where the values of a domain were read from the records and nobody has declared them public, one of them may be a single
-person's own words: then the codebook names only members that ten or more people share, and says how many others a label
-has. A described domain is public, and every member is named.
+For each label, the codebook names the members, which are the values that the label stands for. For a range of numbers,
+it names the lower and the upper end. `*` stands for any value. If the values of a domain were read from the records and
+nobody has declared them public, a value may be the words of a single person. The codebook then names only members that
+ten or more people share, and reports the number of other members. A described domain is public, so all its members are
+named.
 """
 
 from __future__ import annotations
@@ -28,39 +29,39 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import Generalization, OnALine
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, to_text
 from privnb.microdata.treatment import KINDS, UNTRUE
 from privnb.microdata.withholding import LIMIT
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.notices import Notice
 from privnb.tables import bounds, spreadsheets
 from privnb.tables.bounds import Bounded
 from privnb.tables.writing import CODEBOOK, DESCRIPTOR
 
-HEAD = ("column", "label", "members", "low", "high", "unit", "meaning", "missing")
-BETWEEN = "|"  # the members of a label in the table; one in a member, and a backslash, has a backslash before it
+HEADINGS = ("column", "label", "members", "low", "high", "unit", "meaning", "missing")
+SEPARATOR = "|"  # between members in the table; inside a member, a backslash precedes this sign and each backslash
 BUCKET = "bucket"
-MEDIA = {".csv": ("csv", "text/csv"), ".parquet": ("parquet", "application/vnd.apache.parquet")}
+MEDIA_TYPES = {".csv": ("csv", "text/csv"), ".parquet": ("parquet", "application/vnd.apache.parquet")}
 Number = int | float
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a file, and what it stands for.
+    """A label of a file and its meaning.
 
     Parameters
     ----------
     text : str
-        As the file has it.
+        The label as it is in the file.
     meaning : str
     members : tuple of str
-        The values that it stands for, of a column of categories.
+        The values that the label stands for, in a column of categories.
     not_named : int
-        How many other values it stands for, which are not named.
+        The number of further values that the label stands for and that are not named.
     low, high : float, optional
-        Between which two numbers a value lies, both included.
+        The two numbers between which a value lies, both included.
     missing : bool
-        Whether it stands, or may stand, for a missing value.
+        Whether the label may stand for a missing value.
     """
 
     text: str
@@ -72,7 +73,7 @@ class Label:
     missing: bool = False
 
     def data(self) -> dict[str, Any]:
-        """Return the label as plain values, without what it does not have."""
+        """Return the label as plain values, without empty facts."""
         found: dict[str, Any] = {"label": self.text, "meaning": self.meaning}
         if self.members or self.not_named:
             found["members"] = [*self.members]
@@ -84,23 +85,23 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Column:
+class FileColumn:
     """A column of a file.
 
     Parameters
     ----------
     name : str
-        As the file has it.
+        The name in the file.
     of : str
-        The column of the dataset that it was made of.
+        The original column.
     type : str
-        Of a Table Schema: string, integer or number.
+        The type of a Table Schema: string, integer or number.
     role, treatment, meaning, unit : str
-        Its role in the dataset, how the release treats it, what a cell says, and the unit of its numbers.
+        Its role in the dataset, its treatment in the release, the meaning of a cell, and the unit of its numbers.
     low, high : float, optional
-        The ends of its public domain, of a column of numbers.
+        The ends of the public domain of a column of numbers.
     missing : str, optional
-        By which text the file says that a value is missing, empty for an empty cell; None: no value is missing.
+        The text for a missing value, which is empty for an empty cell; None if no value is missing.
     labels : tuple of Label
     """
 
@@ -117,7 +118,7 @@ class Column:
     labels: tuple[Label, ...] = ()
 
     def field(self) -> dict[str, Any]:
-        """Return the column as a field of a Table Schema, with keys of ours: `role` and all that follow."""
+        """Return the column as a field of a Table Schema, extended by `role` and the keys after `role`."""
         limits: dict[str, Any] = {}
         if self.type != "string":
             limits = {key: end for key, end in (("minimum", self.low), ("maximum", self.high)) if end is not None}
@@ -139,7 +140,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Codebook:
-    """What the columns of a file, and of its table of buckets, are.
+    """The columns of a file and of its table of buckets.
 
     Parameters
     ----------
@@ -147,63 +148,63 @@ class Codebook:
         The name of the file.
     files : list of str
         The files that hold its rows, relative to its folder.
-    columns : list of Column
-    bucketized : list of Column
+    columns : list of FileColumn
+    bucketized : list of FileColumn
         The attributes in the table of buckets.
     buckets : str
-        The name of that table; empty without one.
+        The name of that table; empty without such a table.
     is_escaped : bool
-        Whether formulas are escaped in the release, and so in the table of the codebook, which people open.
+        Whether formulas are escaped in the release, and so also in the table of the codebook.
     """
 
     file: str
     files: Sequence[str]
-    columns: Sequence[Column]
-    bucketized: Sequence[Column] = ()
+    columns: Sequence[FileColumn]
+    bucketized: Sequence[FileColumn] = ()
     buckets: str = ""
     is_escaped: bool = False
 
     @property
     def texts(self) -> dict[str, str]:
-        """The codebook as the texts of its two files, by the ends of their names."""
-        # Without indents, which take most of the time where a column has many labels; the table is for people.
+        """The texts of the two files of the codebook, keyed by the endings of the file names."""
+        # The JSON is not indented, because indenting long lists of labels takes most of the time.
         return {CODEBOOK: self.table(), DESCRIPTOR: json.dumps(self.resource(), ensure_ascii=False) + "\n"}
 
     @property
     def not_named(self) -> list[str]:
-        """The columns of which a label has members that are not named."""
+        """The columns with a label whose members are not all named."""
         return [each.of for each in (*self.columns, *self.bucketized) if any(label.not_named for label in each.labels)]
 
     @property
     def notices(self) -> list[Notice]:
-        """What the owner should know of members that are not named: a sentence, or none."""
+        """Notices for the owner about members that are not named; the list is empty if all members are named."""
         if not self.not_named:
             return []
         says = (
-            f"The codebook does not name every value that the labels of {name_list(self.not_named)} stand for. The "
+            f"The codebook does not name every value that the labels of {join_names(self.not_named)} stand for. The "
             f"list of values was read from the records, and fewer than {LIMIT} people have each of the others. "
             "Describe the table and state its list of values to have all of them named."
         )
         return [Notice(says, "members-not-named")]
 
     def words(self, public: Collection[str]) -> set[str]:
-        """Return the texts in it that are of the description or of a hierarchy, without those that are `public`."""
+        """Return the texts that come from the description or a hierarchy, except the texts in `public`."""
         columns = (*self.columns, *self.bucketized)
         said = {each for column in columns for each in (column.name, column.of, column.unit)}
         labels = [label for column in columns for label in column.labels]
         return said.union(*((label.text, *label.members) for label in labels)) - {*public}
 
     def table(self) -> str:
-        """Return the CSV: of each column one row without a label that describes it, then one row per label."""
+        """Return the CSV: for each column one row that describes it, then one row per label."""
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(HEAD)
+        writer.writerow(HEADINGS)
         for column in (*self.columns, *self.bucketized):
             said = f"{column.role}; {column.treatment}: {column.meaning}"
             ends = _shown(column.low), _shown(column.high)
             writer.writerow([column.name, "", "", *self._safe([*ends, column.unit, said, column.missing or ""])])
             for label in column.labels:
-                members = BETWEEN.join(re.sub(r"([\\|])", r"\\\1", each) for each in label.members)
+                members = SEPARATOR.join(re.sub(r"([\\|])", r"\\\1", each) for each in label.members)
                 ends = _shown(label.low), _shown(label.high)
                 missing = "yes" if label.missing else ""
                 more = [members, *ends, column.unit, label.meaning, missing]
@@ -211,11 +212,11 @@ class Codebook:
         return lines.getvalue()
 
     def _safe(self, cells: list[str]) -> list[str]:
-        """Return cells as the release writes text; names and labels are so already."""
-        return spreadsheets.escaped(cells).to_pylist() if self.is_escaped else cells
+        """Return cells, with escaped formulas if the release escapes them; names and labels are already escaped."""
+        return spreadsheets.escape(cells).to_pylist() if self.is_escaped else cells
 
     def resource(self) -> dict[str, Any]:
-        """Return the JSON: a Frictionless data resource, with that of the table of buckets under `buckets`."""
+        """Return the JSON: a Frictionless data resource, with another one for the table of buckets under `buckets`."""
         found = _resource(self.file, self.files, [each.field() for each in self.columns], self.columns)
         if self.buckets:
             found["buckets"] = _resource(self.buckets, [self.buckets], [*_bucket_fields(self.bucketized)], ())
@@ -223,12 +224,12 @@ class Codebook:
 
 
 def _resource(
-    file: str, files: Sequence[str], fields: list[dict[str, Any]], columns: Iterable[Column]
+    file: str, files: Sequence[str], fields: list[dict[str, Any]], columns: Iterable[FileColumn]
 ) -> dict[str, Any]:
     path, *others = files
-    form, media = MEDIA[Path(path).suffix]
+    form, media = MEDIA_TYPES[Path(path).suffix]
     marks = dict.fromkeys(["", *(each.missing for each in columns if each.missing is not None)])
-    # A mark that means something else in another column is no mark of the whole table.
+    # A mark that has another meaning in another column cannot be a mark of the whole table.
     marks = {mark: None for mark in marks if mark == "" or _is_mark(mark, columns)}
     return {
         "profile": "tabular-data-resource",
@@ -244,12 +245,12 @@ def _resource(
     }
 
 
-def _is_mark(mark: str, columns: Iterable[Column]) -> bool:
+def _is_mark(mark: str, columns: Iterable[FileColumn]) -> bool:
     labels = (label for column in columns for label in column.labels if label.text == mark)
     return all(label.missing for label in labels)
 
 
-def _bucket_fields(bucketized: Sequence[Column]) -> Iterator[dict[str, Any]]:
+def _bucket_fields(bucketized: Sequence[FileColumn]) -> Iterator[dict[str, Any]]:
     """Yield the fields of a table of buckets."""
     names = [each.name for each in bucketized]
     yield {
@@ -261,29 +262,29 @@ def _bucket_fields(bucketized: Sequence[Column]) -> Iterator[dict[str, Any]]:
     }
     yield {"name": BUCKET, "type": "integer", "description": "the number of the bucket, as in the rows of the release"}
     yield {"name": "value", "type": "string", "description": "a value of the attribute in the bucket"}
-    yield {"name": "count", "type": "integer", "description": "how many rows of the bucket have the value"}
+    yield {"name": "count", "type": "integer", "description": "the number of rows of the bucket that have the value"}
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What a codebook is made of, beside the labels of the file.
+class CodebookFacts:
+    """The facts that a codebook needs in addition to the labels of the file.
 
     Parameters
     ----------
     release : Release
-        Whose schema, hierarchies and treatments count, and never its rows.
+        The release, of which only schema, hierarchies and treatments are used.
     treatments : dict of str to str
-        How the file treats each column, as its provenance says.
+        The treatment of each column in the provenance.
     values : dict of str to list
-        By column of the file the different texts and numbers in it, as `writing.Written` has them.
+        For each column of the file, its distinct texts or numbers, as in `writing.WrittenRows`.
     mark : str
-        By which text the file of the original says that a value is missing; empty: it has no such text.
+        The text for a missing value in the original file; empty if there is no such text.
     is_text : bool
-        Whether the file is text, in which cells have no types.
+        Whether the file is a text file, in which cells have no types.
     is_escaped : bool
         Whether formulas in the file are escaped.
     bounded : dict of str to Bounded
-        The columns that are two in the file.
+        The columns of ranges that are written as two columns.
     """
 
     release: Release
@@ -295,18 +296,18 @@ class Facts:
     bounded: Mapping[str, Bounded] = field(default_factory=dict)
 
 
-def codebook(
-    file: str, files: Sequence[str], facts: Facts, buckets: pd.DataFrame | None = None, table: str = ""
+def make_codebook(
+    file: str, files: Sequence[str], facts: CodebookFacts, buckets: pd.DataFrame | None = None, table: str = ""
 ) -> Codebook:
     """Return the codebook of a file.
 
     Parameters
     ----------
     file : str
-        Its name.
+        The name of the file.
     files : list of str
         The files that hold its rows, relative to its folder.
-    facts : Facts
+    facts : CodebookFacts
     buckets : DataFrame, optional
         The second table of a bucketized release.
     table : str
@@ -331,35 +332,35 @@ def codebook(
 def _by_attribute(buckets: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
     for name in sorted(set(buckets["attribute"])):
         held = buckets.loc[buckets["attribute"] == name, "value"]
-        yield name, sorted({text(each) for each in held})
+        yield name, sorted({to_text(each) for each in held})
 
 
-def _number_of_bucket(name: str) -> Column:
-    meaning = "the number of the bucket, whose sensitive values stand in the table of buckets"
-    return Column(name, name, "integer", "of the release", "number", meaning, low=0)
+def _number_of_bucket(name: str) -> FileColumn:
+    meaning = "the number of the bucket, whose sensitive values are in the table of buckets"
+    return FileColumn(name, name, "integer", "of the release", "number", meaning, low=0)
 
 
-def _end(facts: Facts, attribute: Attribute, own: Bounded, name: str) -> Column:
-    """Return the column of one end of labels of numbers."""
+def _end(facts: CodebookFacts, attribute: Attribute, own: Bounded, name: str) -> FileColumn:
+    """Return the column for one end of a range of numbers."""
     which = "lower" if name == own.names[0] else "upper"
-    gap = ", and an empty cell says that it is missing" if own.domain.missing is not None else ""
+    gap = ", and an empty cell means that the value is missing" if own.domain.missing is not None else ""
     meaning = (
         f"the {which} end, included, of the interval that holds the record's value; a suppressed value has the ends of "
         f"the domain, {own.domain.low:g} and {own.domain.high:g}{gap}"
     )
     kind = "integer" if str(own.type) == "int64" else "number"
     missing = "" if own.domain.missing is not None else None
-    # An interval that is aligned at 0 may reach past the domain.
+    # A range that is aligned at 0 may extend beyond the domain.
     stated = [each for each in (pair[name == own.names[1]] for pair in own.ends.values()) if each is not None]
     low, high = min([own.domain.low, *stated]), max([own.domain.high, *stated])
-    return Column(
+    return FileColumn(
         _in_file(name, facts), attribute.name, kind, str(attribute.role), _treatment(facts, attribute), meaning,
         attribute.unit, _plain(low), _plain(high), missing,
     )  # fmt: skip
 
 
-def _column(facts: Facts, attribute: Attribute, values: Sequence[Any] | None) -> Column:
-    """Return a column of the file. `values`: its different values; None: numbers that are written record by record."""
+def _column(facts: CodebookFacts, attribute: Attribute, values: Sequence[Any] | None) -> FileColumn:
+    """Return a column of the file; `values` are its distinct values, or None for numbers written record by record."""
     treatment, domain = _treatment(facts, attribute), attribute.domain
     kind = next((each for each in KINDS if treatment.startswith(each)), "generalized")
     meaning = KINDS[kind]
@@ -371,33 +372,35 @@ def _column(facts: Facts, attribute: Attribute, values: Sequence[Any] | None) ->
     mark = getattr(domain, "missing", None) or facts.mark
     if facts.is_text and kind in ("exact", *UNTRUE) and attribute.numeric and not isinstance(domain, Bands):
         read = [_number(each) for each in present if each != mark]
-        if values is not None and None not in read:  # numbers among which some are missing are kept as texts
+        if values is not None and None not in read:  # numbers are kept as texts if some are missing
             gap = mark if len(read) < len(present) else "" if len(present) < len(values) else None
             return _numbers(own, domain, read, gap, kind)
     if values is None or (present and not any(isinstance(each, str) for each in present)):
         lacks = getattr(domain, "missing", None) is not None and (values is None or len(present) < len(values))
         return _numbers(own, domain, present, "" if lacks else None, kind)
     nameable = _nameable(facts, attribute)
-    labels = tuple(_label(facts, attribute, text(each), kind, nameable) for each in present)
+    labels = tuple(_label(facts, attribute, to_text(each), kind, nameable) for each in present)
     numbers = domain.numbers if isinstance(domain, Bands) else domain
     low, high = (numbers.low, numbers.high) if isinstance(numbers, Numbers) else (None, None)
     marks = [each.text for each in labels if each.missing and each.text != SUPPRESSED]
     missing = marks[0] if marks else "" if values and len(present) < len(values) else None
-    return Column(**own, type="string", low=_plain(low), high=_plain(high), missing=missing, labels=labels)
+    return FileColumn(**own, type="string", low=_plain(low), high=_plain(high), missing=missing, labels=labels)
 
 
-def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missing: str | None, kind: str) -> Column:
-    """Return a column of numbers: within its domain, unless noise may leave it. `missing`: as of a Column."""
+def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missing: str | None, kind: str) -> FileColumn:
+    """Return a column of numbers, with its domain unless noisy numbers may leave it. `missing`: see `FileColumn`."""
     domain = domain.numbers if isinstance(domain, Bands) else domain
     is_domain = isinstance(domain, Numbers)
     whole = is_domain and all(float(each).is_integer() for each in (domain.low, domain.step, *present))
-    whole = whole and not (kind in UNTRUE and not present)  # of which nobody has read all
+    whole = whole and not (kind in UNTRUE and not present)  # not all of these numbers were read
     low, high = (domain.low, domain.high) if is_domain and kind not in UNTRUE else (None, None)
-    return Column(**own, type="integer" if whole else "number", low=_plain(low), high=_plain(high), missing=missing)
+    return FileColumn(**own, type="integer" if whole else "number", low=_plain(low), high=_plain(high), missing=missing)
 
 
-def _label(facts: Facts, attribute: Attribute, label: str, kind: str, nameable: Collection[str] | None) -> Label:
-    """Return what a label of the file stands for. `nameable`: see `_nameable`."""
+def _label(
+    facts: CodebookFacts, attribute: Attribute, label: str, kind: str, nameable: Collection[str] | None
+) -> Label:
+    """Return the meaning of a label of the file. `nameable`: see `_nameable`."""
     said = _in_file(label, facts)
     domain, hierarchy = attribute.domain, facts.release.hierarchies.get(attribute.name)
     mark = getattr(domain, "missing", None) or facts.mark
@@ -413,7 +416,7 @@ def _label(facts: Facts, attribute: Attribute, label: str, kind: str, nameable: 
     if hierarchy is not None:
         try:
             return _covering(attribute, hierarchy, label, said, mark, nameable)
-        except SchemaError:  # a label of the sanitizer's own
+        except SchemaError:  # the sanitizer has made this label
             pass
     return Label(said, f"the value {label}", (label,))
 
@@ -429,7 +432,7 @@ def _interval(said: str, low: Number | None, high: Number | None, missing: bool)
 def _covering(
     attribute: Attribute, hierarchy: Generalization, label: str, said: str, mark: str, nameable: Collection[str] | None
 ) -> Label:
-    """Return what a label of a hierarchy covers."""
+    """Return the meaning of a label of a hierarchy."""
     if attribute.numeric and (isinstance(hierarchy, OnALine) or len(hierarchy.runs(label)) == 1):
         return _interval(said, *hierarchy.bounds(label), hierarchy.covers_missing(label))
     leaves = _leaves(hierarchy)
@@ -439,14 +442,14 @@ def _covering(
     missing = mark in members and bool(mark)
     if not others and len(members) == 1:
         return Label(said, f"the value {members[0]}", members, missing=missing)
-    few = f", of which {others:,} are not named, because fewer than {LIMIT} people have each" if others else ""
+    few = f"; {others:,} are not named, because fewer than {LIMIT} people have each of them" if others else ""
     return Label(said, f"one of {len(members) + others:,} values{few}", members, others, missing=missing)
 
 
 def _suppressed(
-    facts: Facts, attribute: Attribute, hierarchy: Generalization | None, said: str, may_lack: bool
+    facts: CodebookFacts, attribute: Attribute, hierarchy: Generalization | None, said: str, may_lack: bool
 ) -> Label:
-    """Return the label `*`: of numbers the ends of the domain, of public categories all members."""
+    """Return the label `*` with the ends of a domain of numbers or all members of public categories."""
     domain = attribute.domain
     numbers = domain.numbers if isinstance(domain, Bands) else domain
     if isinstance(numbers, Numbers):
@@ -454,38 +457,37 @@ def _suppressed(
         meaning = "suppressed: any number of the domain" + ", or a missing value" * may_lack
         return Label(said, meaning, low=_plain(numbers.low), high=_plain(numbers.high), missing=may_lack)
     values = domain.values if isinstance(domain, Categories) else ()
-    if getattr(domain, "of_records", False):  # its values stand in no public list
+    if getattr(domain, "of_records", False):  # there is no public list of its values
         meaning = "suppressed: any value of the column; the list of values is not public"
         return Label(said, meaning, missing=may_lack and facts.mark in values)
     return Label(said, "suppressed: any value of the column", values, missing=may_lack and facts.mark in values)
 
 
-def _nameable(facts: Facts, attribute: Attribute) -> set[str] | None:
-    """Return which values of a column may be named as members; None for all.
+def _nameable(facts: CodebookFacts, attribute: Attribute) -> set[str] | None:
+    """Return the values of a column that may be named as members; None if all values may be named.
 
-    Of a domain that was read from the records these are the values that ten or more people share, and those that the
-    file holds.
+    If the domain was read from the records, these are the values that ten or more people share and those in the file.
     """
     hierarchy = facts.release.hierarchies.get(attribute.name)
     if hierarchy is None or not getattr(attribute.domain, "of_records", False):
         return None
     leaves = _leaves(hierarchy)
-    published = {text(each) for each in facts.values.get(attribute.name) or () if each is not None}
+    published = {to_text(each) for each in facts.values.get(attribute.name) or () if each is not None}
     return published.union(leaves[place] for place in facts.release.shared.get(attribute.name, ()))
 
 
 def _leaves(hierarchy: Generalization) -> Sequence[str]:
-    found: Sequence[str] = hierarchy.leaves  # type: ignore[attr-defined]  # of categories, and of trees of numbers
+    found: Sequence[str] = hierarchy.leaves  # type: ignore[attr-defined]  # categories, or trees of numbers
     return found
 
 
-def _treatment(facts: Facts, attribute: Attribute) -> str:
+def _treatment(facts: CodebookFacts, attribute: Attribute) -> str:
     return facts.treatments.get(attribute.name, "generalized")
 
 
-def _in_file(said: str, facts: Facts) -> str:
-    """Return a text as the file has it."""
-    return str(spreadsheets.escaped([said])[0]) if facts.is_escaped else said
+def _in_file(said: str, facts: CodebookFacts) -> str:
+    """Return a text as it is written in the file."""
+    return str(spreadsheets.escape([said])[0]) if facts.is_escaped else said
 
 
 def _number(cell: object) -> float | None:
@@ -494,11 +496,11 @@ def _number(cell: object) -> float | None:
 
 
 def _shown(number: Number | None) -> str:
-    return "" if number is None or number != number else text(float(number))
+    return "" if number is None or number != number else to_text(float(number))
 
 
 def _plain(number: Any) -> Number | None:
-    """Return a number as JSON has it: whole ones without a decimal point."""
+    """Return a number as JSON writes it: whole numbers without a decimal point."""
     if number is None or number != number:
         return None
     number = number.item() if isinstance(number, np.generic) else number

@@ -1,22 +1,22 @@
-"""What a page, a notebook or a table must not hold when it is shown: anything of a single person.
+"""Find data of single people in pages, notebooks and tables before they are shown.
 
-`check` refuses an output that holds an original record, before it leaves. `records_in` looks into every text and table
-of a file (`hiding_places` finds them) for names and identifiers, for raw records and for rare combinations of
-quasi-identifiers.
+`check_outputs` refuses an output that holds an original record. `find_records` searches every text and table of a
+file (see `text_extraction`) for names and identifiers, for raw records and for rare combinations of quasi-identifiers.
 
-A row of a table, or a line of a text, shows a raw record if some people, and fewer than `fewest`, have the original
-values that it shows, and it shows values of
+A row of a table, or a line of a text, shows a raw record if at least one person but fewer than `min_count` people have
+the original values in it, and if these are values of
 
-- at least half of the attributes (and three) under columns named like the original's; three are enough if nothing else
-  stands next to them;
-- or, without such names (renamed columns, loose text, lists), one and the same record for two thirds of the attributes
-  (and four), two of them in words, since numbers alone fit by chance.
+- at least half of the attributes, and at least three of them, under the column names of the original; three attributes
+  are enough if the row holds nothing else;
+- or, without such names (renamed columns, loose text, lists), at least two thirds of the attributes, and at least four
+  of them, all from one record; two of the values must be words, because numbers alone match by chance.
 
-A rare combination shows three quasi-identifiers under their names, or all of them without, one of them in words.
+A rare combination shows three quasi-identifiers under their names, or all quasi-identifiers without names, and at least
+one value is a word.
 
-Not found, next to what `hiding_places` does not open: an aggregate of fewer attributes that is a disguise; a name that
-is a common word of ours or shorter than four letters; a number that names a person where such numbers are so dense that
-a count would be one by chance.
+Some leaks are not found: an aggregate of fewer attributes that disguises a record; a name that is a common word of our
+own texts or has fewer than four letters; a number that names a person, if such numbers are so dense that a count would
+equal one of them by chance; and parts of a file that `text_extraction` does not open.
 """
 
 import functools
@@ -33,26 +33,38 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets import dataset
-from privnb.datasets.dataset import Chosen
+from privnb.datasets.dataset import DatasetDescription
 from privnb.datasets.outside import Outside
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT, MinCount
-from privnb.publishing.hiding_places import NUMBER, Table, cell_of, decoded, lines_of, opened, printable, readings
+from privnb.publishing.text_extraction import (
+    NUMBER,
+    TextTable,
+    decode_base64,
+    extract,
+    extract_strings,
+    list_unescaped,
+    normalize_cell,
+    split_lines,
+)
 from privnb.runtime import validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import MissingFileError, PrivacyError
 from privnb.runtime.validation import validated
 
 PACKAGE = Path(__file__).resolve().parents[1]
-TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words name nobody
-SAID = 8  # places that an error names
-OUTSIDE: tuple[Outside, ...] = ("widen", "missing")  # of values that no wider domain holds, such as words among numbers
-Finding = tuple[str, str]  # what is found, and where to look for it
+OWN_TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # the words in these files of the package name nobody
+MAX_PLACES = 8  # the most places that an error names
+OUTSIDE: tuple[Outside, ...] = (
+    "widen",
+    "missing",
+)  # "missing" is for values that no wider domain can hold, such as words among numbers
+Finding = tuple[str, str]  # the kind of a leak, and its place
 
 
 @dataclass(frozen=True)
 class Leak:
-    """Something of a single person in a file; `evidence` says where to look without repeating it."""
+    """Data of a single person in a file; `evidence` states the place without the data."""
 
     file: str
     place: str  # "cell 4, output 1, chart data 'data-3'"
@@ -63,8 +75,8 @@ class Leak:
         return f"{self.file}: {self.place}: {self.what} ({self.evidence})"
 
 
-class Shown(NamedTuple):
-    """A record that a row of a table, or a line of a text, shows: the number of the row, and its attributes there."""
+class ShownRecord(NamedTuple):
+    """A record in a row of a table or in a line of a text: the number of the row, and the attributes in it."""
 
     row: int
     attributes: list[str]
@@ -72,54 +84,54 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """Records to protect, as one study has them.
+    """The records to protect in the roles of one study.
 
     Parameters
     ----------
     table : DataFrame
-        What is published of them.
+        The published columns of the records.
     quasi_identifiers : list of str
     people : integer array (n,), optional
-        Whose record each is; None: each is another person's.
+        The person of each record. If it is None, each record is a different person.
     """
 
     table: pd.DataFrame
     quasi_identifiers: list[str]
     people: IntArray | None = None
 
-    def known(self, fewest: int) -> list["Known"]:
-        """Return what is known of them: as records, and as combinations of quasi-identifiers. It is kept."""
+    def known(self, min_count: int) -> list["KnownRecords"]:
+        """Return the records and their combinations of quasi-identifiers, prepared for the search and cached."""
         kept = self.__dict__.setdefault("_kept", {})
-        if fewest not in kept:
-            kept[fewest] = [Known(self.table, fewest, self.people)]
+        if min_count not in kept:
+            kept[min_count] = [KnownRecords(self.table, min_count, self.people)]
             if len(self.quasi_identifiers) > 2:
-                kept[fewest].append(RareCombinations(self.table[self.quasi_identifiers], fewest, self.people))
-        return kept[fewest]
+                kept[min_count].append(RareCombinations(self.table[self.quasi_identifiers], min_count, self.people))
+        return kept[min_count]
 
 
 @validated
-def persons_own(rows: pd.DataFrame, originals: Sequence[Original], fewest: MinCount = LIMIT) -> BoolArray:
-    """Return which of some rows would be taken for a single person's if they were shown alone: bool array (rows,).
+def find_personal_rows(rows: pd.DataFrame, originals: Sequence[Original], min_count: MinCount = LIMIT) -> BoolArray:
+    """Return which rows would reveal a single person if they were shown alone: boolean array (rows,).
 
     Parameters
     ----------
     rows : DataFrame
-        Its columns are attributes.
+        Rows whose columns are attributes.
     originals : sequence of Original
-    fewest : int
-        What this many people share reveals nobody.
+    min_count : int
+        A combination of values that at least this many people share reveals nobody.
     """
-    known, names = [each for original in originals for each in original.known(fewest)], tuple(map(str, rows))
-    nodes = [Table(names, (tuple(map(cell_of, row)),)) for row in rows.itertuples(index=False)]
+    known, names = [each for original in originals for each in original.known(min_count)], tuple(map(str, rows))
+    nodes = [TextTable(names, (tuple(map(normalize_cell, row)),)) for row in rows.itertuples(index=False)]
     return np.array([any(True for each in known for _ in each.records(node)) for node in nodes], dtype=bool)
 
 
 @validated
-def records_in(
+def find_records(
     path: validation.Path,
     originals: Sequence[Original],
     names: "Names",
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     public: Sequence[str] = (),
 ) -> list[Leak]:
     """Return original records, rare combinations, names and identifiers in a file or in every file below a folder.
@@ -129,50 +141,52 @@ def records_in(
     path : str or Path
     originals : sequence of Original
     names : Names
-    fewest : int
-        What this many people share reveals nobody.
+    min_count : int
+        A combination of values that at least this many people share reveals nobody.
     public : sequence of str
-        Texts that everybody knows, such as a library's script, in which one letter may be a country's name: they are
-        not looked at.
+        Public texts that are not searched, such as the script of a library, because a letter in it may equal a value.
 
     Raises
     ------
     FileNotFoundError
-        For a path that is not there.
+        For a path that does not exist.
     """
-    known = [each for original in originals for each in original.known(fewest)]
+    known = [each for original in originals for each in original.known(min_count)]
 
-    def search(node: str | Table) -> tuple[list[Finding], list[Finding]]:
+    def search(node: str | TextTable) -> tuple[list[Finding], list[Finding]]:
         first = [(each.what, next(each.records(node), None)) for each in known]
-        return list(names.found(node)), list(dict.fromkeys((what, evidence(shown)) for what, shown in first if shown))
+        return list(names.found(node)), list(
+            dict.fromkeys((what, describe_place(shown)) for what, shown in first if shown)
+        )
 
     return scan_files(path, search, names.found, names.masked, public)
 
 
-def evidence(shown: Shown) -> str:
-    """Return where a record is shown, without its values."""
+def describe_place(shown: ShownRecord) -> str:
+    """Return the place of a record without its values."""
     return f"row {shown.row}: {len(shown.attributes)} attributes: {', '.join(shown.attributes[:4])}, …"
 
 
 def scan_files(
     path: str | os.PathLike[str],
-    search: Callable[[str | Table], tuple[list[Finding], list[Finding]]],
+    search: Callable[[str | TextTable], tuple[list[Finding], list[Finding]]],
     search_text: Callable[[str], Iterable[Finding]],
     mask: Callable[[str], str],
     public: Sequence[str] = (),
 ) -> list[Leak]:
-    """Return all that is found in the files at a path.
+    """Return all leaks in the files at a path.
 
     Parameters
     ----------
     path : str or Path
     search : function
-        Returns two lists of what a text or table holds; the first has what `search_text` finds in a text.
+        A function that returns two lists of leaks in a text or table; the first one holds the leaks that `search_text`
+        finds.
     search_text : function
     mask : function
-        Returns the name of a place without what is looked for.
+        A function that returns the name of a place without the leaked data.
     public : sequence of str
-        As in `records_in`.
+        As in `find_records`.
     """
     search = functools.cache(search)  # a chart is in a notebook, on its page and on the index
     path = Path(path)
@@ -186,13 +200,13 @@ def scan_files(
         for known in public:
             content = content.replace(known.encode(), b"")
         text, found, seen = content.decode("utf-8", errors="replace"), list[tuple[str, Finding]](), False
-        for place, node in chain([("file name", name)], opened(file.suffix.lower(), text)):
+        for place, node in chain([("file name", name)], extract(file.suffix.lower(), text)):
             planted, others = search(node)
             seen = seen or bool(planted)
             found += [(place, each) for each in planted + others]
-        if not seen:  # nothing that the walk has opened, yet perhaps a corner that it does not know
-            readable = text if "\ufffd" not in text else printable(content)
-            said = chain([readable], decoded(readable))
+        if not seen:  # no name was found in the parts, so search the whole file, including parts that were not opened
+            readable = text if "\ufffd" not in text else extract_strings(content)
+            said = chain([readable], decode_base64(readable))
             found += [("text of the file", each) for part in said for each in search_text(part)]
         for place, (what, where) in found:
             leaks.setdefault((name, place, what), Leak(mask(name), mask(place), what, where))
@@ -200,20 +214,21 @@ def scan_files(
 
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
-MOST = 6  # words of a name that is looked for in a long table
-SHORT = 4  # letters: a single word of fewer names nobody
-DENSE = 1000  # of so many numbers of a length at most one may name a person, else a count would by chance
+MAX_NAME_WORDS = 6  # the most words of a name that is searched in a long table
+MIN_LETTERS = 4  # a single word with fewer letters names nobody
+MAX_DENSITY = 1000  # if more than 1 in 1,000 numbers of a length names a person, a count may equal one by chance
 
 
 class Names:
-    """What names a person, to be looked for word by word.
+    """The names and identifiers of people, which are searched word by word.
 
     Parameters
     ----------
     columns : dict of str to sequence of str
         The values of each identifying column.
     ours : str
-        The words of our own texts, as `words_of` gives them: one of them alone, or several in this order, name nobody.
+        The words of our own texts, as `join_words` returns them. One of these words, or several of them in this order,
+        do not name a person.
     """
 
     what = "name or identifier"
@@ -221,7 +236,7 @@ class Names:
     def __init__(self, columns: Mapping[str, Sequence[object]], ours: str = "") -> None:
         self.first: dict[
             str, list[tuple[list[str], str]]
-        ] = {}  # by its first word the rest of each name, and its column
+        ] = {}  # the rest of each name and its column, keyed by the first word of the name
         spoken, own = f" {ours} ", set(ours.split(" "))
         for column, values in columns.items():
             keys = {tuple(WORD.findall(str(value).casefold())) for value in values} - {()}
@@ -230,10 +245,10 @@ class Names:
                     continue
                 self.first.setdefault(key[0], []).append((list(key[1:]), column))
 
-    def found(self, node: str | Table) -> Iterator[Finding]:
-        """Yield a finding for each column of whose people a text names somebody."""
+    def found(self, node: str | TextTable) -> Iterator[Finding]:
+        """Yield a finding for each column that has a name which occurs in a text."""
         if self.first and isinstance(node, str):
-            columns = {column for text in readings(node) for _, _, column in self._in(text)}
+            columns = {column for text in list_unescaped(node) for _, _, column in self._in(text)}
             yield from ((self.what, f"of the column '{column}'") for column in sorted(columns))
 
     def masked(self, text: str) -> str:
@@ -254,54 +269,53 @@ class Names:
                     yield word.start(), [word, *after][-1].end(), column
 
 
-def words_of(*texts: str) -> str:
-    """Return the words of texts in small letters, a space between them."""
+def join_words(*texts: str) -> str:
+    """Return the words of texts in lower case, separated by spaces."""
     return " ".join(word for text in texts for word in WORD.findall(text.casefold()))
 
 
-def spans(text: str) -> set[str]:
-    """Return the words of a text, and up to six together as they are written, in small letters: what a name in it could
-    be.
+def list_word_spans(text: str) -> set[str]:
+    """Return every possible name in a text: one to six neighboring words, in lower case.
 
-    >>> sorted(spans("One, two"))
+    >>> sorted(list_word_spans("One, two"))
     ['one', 'one, two', 'two']
     """
     folded, found = text.casefold(), set[str]()
     words = [word.span() for word in WORD.finditer(folded)]
     for place, (start, _) in enumerate(words):
-        found |= {folded[start:end] for _, end in words[place : place + MOST]}
+        found |= {folded[start:end] for _, end in words[place : place + MAX_NAME_WORDS]}
     return found
 
 
 def _dense(keys: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Return the names that are numbers so dense among those of their length that a count would be one by chance."""
+    """Return the names that are numbers, if these numbers are so dense that a count may equal one by chance."""
     numbers = [key for key in keys if len(key) == 1 and key[0].isdigit()]
     many = Counter(len(key[0]) for key in numbers)
-    return {key for key in numbers if many[len(key[0])] * DENSE > 9 * 10 ** (len(key[0]) - 1)}
+    return {key for key in numbers if many[len(key[0])] * MAX_DENSITY > 9 * 10 ** (len(key[0]) - 1)}
 
 
 def _is_ours(word: str, ours: set[str]) -> bool:
-    return word in ours or (len(word) < SHORT and not word.isdigit()) or not re.fullmatch(r"\w+", word)
+    return word in ours or (len(word) < MIN_LETTERS and not word.isdigit()) or not re.fullmatch(r"\w+", word)
 
 
 COUNT = re.compile(r"^(?:people|counts?|n|size|__count)$|people|persons|records")
 NO_COUNT = re.compile(r"\b(?:shares?|rates?|ratio|fraction|per|percent|proportion|probability|mean|average|median)\b|%")
-DIFFERENT = "different values"  # a column with how many each attribute has, which may be somebody's values by chance
-ASIDE = 3  # columns that may hold the names of attributes
+DIFFERENT = "different values"  # the heading of a column of counts, which may equal a person's values by chance
+NAME_COLUMNS = 3  # the first columns, which may hold the names of attributes
 
 
 def _all_numbers(cells: Iterable[str]) -> bool:
     return all(NUMBER.fullmatch(cell) for cell in cells if cell)
 
 
-def counts_people(name: str) -> bool:
+def names_people_count(name: str) -> bool:
     """Return whether a column of this name holds numbers of people."""
     name = name.casefold().replace("_", " ") if not name.startswith("__") else name
     return bool(COUNT.search(name)) and not NO_COUNT.search(name)
 
 
-class Columns:
-    """One table of records as plain text, to look up whose values a shown row has."""
+class RecordColumns:
+    """A table of records as plain text, in which the records of a shown row are looked up."""
 
     def __init__(self, table: pd.DataFrame, people: IntArray | None = None) -> None:
         self.people = people
@@ -309,14 +323,14 @@ class Columns:
         self.codes, self.index = [], []
         for place in range(table.shape[1]):
             codes, values = pd.factorize(table.iloc[:, place])
-            texts = np.array([*map(cell_of, values), ""], dtype=object)  # a missing value has the code -1
+            texts = np.array([*map(normalize_cell, values), ""], dtype=object)  # a missing value has the code -1
             codes, values = pd.factorize(texts[codes])
             self.codes.append(codes)
             self.index.append({value: code for code, value in enumerate(values)})
         self.domain = dict(zip(self.names, self.index, strict=True))
 
     def count(self, shown: Mapping[str, str]) -> int:
-        """Return how many people have all the values of `shown`, `{attribute: value}`."""
+        """Count the people who have all values of `shown`, `{attribute: value}`."""
         if not shown or any(value not in self.domain.get(name, ()) for name, value in shown.items()):
             return 0
         alike = np.ones(len(self.codes[0]), dtype=bool)
@@ -325,7 +339,7 @@ class Columns:
         return int(alike.sum()) if self.people is None else len(np.unique(self.people[alike]))
 
     def best_match(self, cells: Counter[str]) -> dict[str, str]:
-        """Return `{attribute: value}` of the record that shares most values with `cells`, a Counter."""
+        """Return the values `{attribute: value}` of the record that shares the most values with `cells`."""
         hits = np.zeros(len(self.codes[0]), dtype=np.int16)
         for codes, index in zip(self.codes, self.index, strict=True):
             shown = [index[cell] for cell in cells if cell in index]
@@ -338,127 +352,129 @@ class Columns:
             left, match = cells.copy(), dict[str, str]()
             for name, codes, index in zip(self.names, self.codes, self.index, strict=True):
                 value = next((cell for cell in left if left[cell] and index.get(cell) == codes[record]), None)
-                if value is not None:  # a cell tells one attribute only
+                if value is not None:  # a cell holds the value of only one attribute
                     left[value] -= 1
                     match[name] = value
             best = max(best, match, key=len)
         return best
 
 
-class Known:
-    """What is known of the records to protect: which rows show one of them."""
+class KnownRecords:
+    """The records to protect, prepared to find the rows that show one of them."""
 
     what = "raw record"
 
-    def __init__(self, original: pd.DataFrame, fewest: int, people: IntArray | None = None) -> None:
-        self.original = Columns(original, people)
-        self.fewest = fewest
+    def __init__(self, original: pd.DataFrame, min_count: int, people: IntArray | None = None) -> None:
+        self.original = RecordColumns(original, people)
+        self.min_count = min_count
         self.attributes = set(self.original.names)
         self.needed = min(max(3, (len(self.attributes) + 1) // 2), len(self.attributes))
-        self.many = max(4, -(-2 * len(self.attributes) // 3))  # where no column names help
+        self.many = max(4, -(-2 * len(self.attributes) // 3))  # if no column names help
         self.domain = {name: {*texts} - {""} for name, texts in self.original.domain.items()}
         self.values = set().union(*self.domain.values())
         self.words = {value for value in self.values if not NUMBER.fullmatch(value)}
         self.starts = {found[0] for found in map(WORD.search, self.words) if found}
 
-    def records(self, node: str | Table) -> Iterator[Shown]:
+    def records(self, node: str | TextTable) -> Iterator[ShownRecord]:
         """Yield each record that a row of a table or a line of a text shows."""
-        if not isinstance(node, Table):
+        if not isinstance(node, TextTable):
             yield from self._in_text(node)
-        elif any(name.casefold() in self.attributes for name in chain(node.names, *(row[:ASIDE] for row in node.rows))):
+        elif any(
+            name.casefold() in self.attributes for name in chain(node.names, *(row[:NAME_COLUMNS] for row in node.rows))
+        ):
             yield from self._named(node)
         else:
-            # The first column may tell the number of the row; where there is no heading, names are the first row.
+            # The first column may hold row numbers; without a heading, the names are the first row.
             numbered = any(node.names) and _all_numbers(node.names[:1])
-            shown = [i for i, name in enumerate(node.names) if not (counts_people(name) or (numbered and i == 0))]
+            shown = [i for i, name in enumerate(node.names) if not (names_people_count(name) or (numbered and i == 0))]
             for number, row in enumerate([node.names, *node.rows]):
                 yield from self._unnamed(number, [row[i] for i in shown])
 
-    def _named(self, table: Table) -> Iterator[Shown]:
+    def _named(self, table: TextTable) -> Iterator[ShownRecord]:
         for candidate in chain([table], _turned(table, self.attributes)):
             columns, needed = self._columns(candidate)
             for number, row in enumerate(candidate.rows, 1) if len(columns) >= needed else ():
                 cells = {name: row[i] for name, i in columns.items()}
                 shown = {name: value for name, value in cells.items() if value in self.domain[name]}
                 if not (len(shown) < self.needed and self._counts(cells)) and self._is_raw(shown, needed):
-                    yield Shown(number, list(shown))
+                    yield ShownRecord(number, list(shown))
 
-    def _columns(self, table: Table) -> tuple[dict[str, int], int]:
-        """Return the columns of attributes in a table, and how many of them make a row a record."""
+    def _columns(self, table: TextTable) -> tuple[dict[str, int], int]:
+        """Return the columns of attributes in a table, and the number of attributes that make a row a record."""
         names = [name.casefold() for name in table.names]
         columns = {name: i for i, name in enumerate(names) if name in self.attributes}
         return columns, min(3, self.needed) if self._is_bare(table) else self.needed
 
-    def _is_bare(self, table: Table) -> bool:
-        """Whether nothing stands next to the attributes of a table but the numbers of its rows."""
+    def _is_bare(self, table: TextTable) -> bool:
+        """Return whether a table has only attributes and row numbers."""
         others = [i for i, name in enumerate(table.names) if name.casefold() not in self.attributes]
         numbered = (_all_numbers(row[i] for row in table.rows) for i in others)
         return all(table.names[i].casefold() in ("", "index") for i in others) and all(numbered)
 
     def _counts(self, cells: Mapping[str, str]) -> bool:
-        """Whether cells are no record's: numbers where all values of an attribute are words."""
+        """Return whether cells are counts: numbers under an attribute whose values are words."""
         return any(NUMBER.fullmatch(cell) and self.domain[name] <= self.words for name, cell in cells.items())
 
     def _is_raw(self, shown: Mapping[str, str], needed: int) -> bool:
-        """Whether fewer people than the minimum count have the original values that are shown."""
-        return len(shown) >= needed and 0 < self.original.count(shown) < self.fewest
+        """Return whether fewer people than the minimum count have the shown values."""
+        return len(shown) >= needed and 0 < self.original.count(shown) < self.min_count
 
-    def _unnamed(self, number: int, cells: Iterable[str]) -> Iterator[Shown]:
+    def _unnamed(self, number: int, cells: Iterable[str]) -> Iterator[ShownRecord]:
         cells = [cell for cell in cells if cell in self.values]
         if self._is_few(cells):
             return
         shown = self.original.best_match(Counter(cells))
         if self._is_one_record(cells, shown) and self._is_raw(shown, self.many):
-            yield Shown(number, list(shown))
+            yield ShownRecord(number, list(shown))
 
     def _is_few(self, cells: Sequence[str]) -> bool:
         return len(cells) < self.many or sum(cell in self.words for cell in cells) < 2
 
     def _is_one_record(self, cells: Sequence[str], shown: Mapping[str, str]) -> bool:
-        """Whether cells show one record: a list of an attribute's values holds more words than one record can."""
+        """Return whether cells show one record, and not a list of the values of an attribute."""
         words = sum(value in self.words for value in shown.values())
         others = sum(cell in self.words for cell in cells) - words
         return len(shown) >= self.many and words > 1 and 2 * others < len(shown)
 
-    def _in_text(self, text: str) -> Iterator[Shown]:
+    def _in_text(self, text: str) -> Iterator[ShownRecord]:
         lines, names, spoken = _read(text)
         loose = not self.starts.isdisjoint(spoken)
         if not loose and self.attributes.isdisjoint(names):
             return
-        upright: dict[str, str] = {}  # a record set out from top to bottom
-        counts = False  # whether these are how many values there are
+        upright: dict[str, str] = {}  # a record that is written from top to bottom
+        counts = False  # whether the lines are counts of values
         for number, (line, name, value, words) in enumerate(lines, 1):
             counts = DIFFERENT in line or (counts and name in self.attributes)
             if upright and (name in upright or name not in self.attributes):
-                yield from self._named(Table(tuple(upright), (tuple(upright.values()),), listed=False))
+                yield from self._named(TextTable(tuple(upright), (tuple(upright.values()),), listed=False))
                 upright = {}
             if name in self.attributes and not counts:
-                upright[name] = cell_of(value)
+                upright[name] = normalize_cell(value)
             if loose and len(line) >= 2 * self.many - 1 and sum(word in self.starts for word in words) > 1:
                 yield from self._unnamed(number, self._words_of(line))
 
     def _words_of(self, line: str) -> Iterator[str]:
-        """Yield the cells of a line whatever stands between them; several words are one cell if they are one value."""
+        """Yield the cells of a line; several words are one cell if they form one value."""
         line = re.sub(r"^\s*\d+(?:\s{2,}|\s*[\t,;|])", "", line)  # the number of the row
         for chunk in filter(None, map(str.strip, BETWEEN.split(line))):
-            cell = cell_of(chunk)
+            cell = normalize_cell(chunk)
             if cell in self.values or " " not in cell:
                 yield cell
                 continue
             words = cell.split(" ")
             while words:
                 size = next((n for n in range(min(6, len(words)), 1, -1) if " ".join(words[:n]) in self.values), 1)
-                yield cell_of(" ".join(words[:size]))
+                yield normalize_cell(" ".join(words[:size]))
                 words = words[size:]
 
 
-class RareCombinations(Known):
-    """The same of quasi-identifiers alone: combinations that few people have."""
+class RareCombinations(KnownRecords):
+    """The combinations of quasi-identifiers that few people have."""
 
     what = "rare combination of quasi-identifiers"
 
-    def __init__(self, original: pd.DataFrame, fewest: int, people: IntArray | None = None) -> None:
-        super().__init__(original, fewest, people)
+    def __init__(self, original: pd.DataFrame, min_count: int, people: IntArray | None = None) -> None:
+        super().__init__(original, min_count, people)
         self.needed, self.many = 3, max(3, len(self.attributes))
 
     def _is_raw(self, shown: Mapping[str, str], needed: int) -> bool:
@@ -469,13 +485,14 @@ PAIR = re.compile(r"[\s{'\"]*([\w .()-]*?[\w)])['\"]?(?:\s*[:=]\s*|\s{2,})(\S.*)
 BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|\s&\s|:\s|(?<![<>!])=")
 
 
-@functools.lru_cache(1)  # several ask the same of a text, one after the other
+@functools.lru_cache(1)  # several searches read the same text, one after the other
 def _read(text: str) -> tuple[list[tuple[str, str | None, str, list[str]]], set[str | None], set[str]]:
-    """Return the lines of a text that are not blank, each with the name and value of a pair that it may be, and its
-    words; and the names and the words of all.
+    """Return the nonblank lines of a text, the names in it and its words.
+
+    Each line comes with its words and, if it may be a pair of a name and a value, with this pair.
     """
     lines = []
-    for line in [*lines_of(text), "."]:
+    for line in [*split_lines(text), "."]:
         if line.strip():
             pair = PAIR.match(line)
             name, value = (pair[1].casefold(), pair[2].strip("'\" ,")) if pair else (None, "")
@@ -483,11 +500,12 @@ def _read(text: str) -> tuple[list[tuple[str, str | None, str, list[str]]], set[
     return lines, {name for _, name, _, _ in lines}, set(chain.from_iterable(words for *_, words in lines))
 
 
-def _turned(table: Table, attributes: set[str]) -> Iterator[Table]:
-    """Yield the table with rows and columns exchanged: records set out from top to bottom, or several one below the
-    other. The names of `attributes` stand in one of the first columns.
+def _turned(table: TextTable, attributes: set[str]) -> Iterator[TextTable]:
+    """Yield the table with rows and columns exchanged, for records that are written from top to bottom.
+
+    The names of `attributes` are in one of the first columns. Several records may follow one another.
     """
-    for place in range(min(ASIDE, len(table.names))):
+    for place in range(min(NAME_COLUMNS, len(table.names))):
         parts: list[list[tuple[str, ...]]] = [[]]
         names: set[str] = set()
         for row in table.rows:
@@ -499,14 +517,14 @@ def _turned(table: Table, attributes: set[str]) -> Iterator[Table]:
         for part in parts:
             heads = (table.names[place], *(row[place] for row in part))
             columns = [*zip(table.names, *part, strict=True)][place + 1 :]
-            yield Table(heads, tuple(column for column in columns if column[0] != DIFFERENT), table.listed)
+            yield TextTable(heads, tuple(column for column in columns if column[0] != DIFFERENT), table.listed)
 
 
-# --- What may not leave of a described table ---
+# --- The records and names of a described table ---
 
 
 class LeakError(PrivacyError):
-    """An output holds an original record, a name or an identifier. The message says where, and shows none.
+    """An output holds an original record, a name or an identifier. The message states the places without the data.
 
     Attributes
     ----------
@@ -515,19 +533,19 @@ class LeakError(PrivacyError):
 
     def __init__(self, leaks: list[Leak], kept: str) -> None:
         self.leaks = leaks
-        places = [f"  {leak}" for leak in leaks[:SAID]]
-        more = [f"  and {len(leaks) - SAID:,} more places"] if len(leaks) > SAID else []
-        done = "Show groups and counts there instead, or give a column that is public another role in the description."
-        text = f"it holds what is of single people, in {len(leaks):,} places, and is not put into its place:"
+        places = [f"  {leak}" for leak in leaks[:MAX_PLACES]]
+        more = [f"  and {len(leaks) - MAX_PLACES:,} more places"] if len(leaks) > MAX_PLACES else []
+        done = "Show groups and counts there instead, or give a public column another role in the description."
+        text = f"the output holds data of single people in {len(leaks):,} places and is not published:"
         super().__init__("\n".join([text, *places, *more, f"{done} {kept}".strip()]))
 
 
 @validated
-def check(
+def check_outputs(
     folder: validation.Path,
     described: Iterable[str | os.PathLike[str]],
     *,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     kept: str = "",
     public: Sequence[str] = (),
 ) -> None:
@@ -536,55 +554,55 @@ def check(
     Parameters
     ----------
     folder : path-like
-        Of what is to be shown, or one file.
+        The folder or the file to be shown.
     described : sequence of path-like
         The description files of the datasets, or their names.
-    fewest : int
-        What this many people share reveals nobody.
+    min_count : int
+        A combination of values that at least this many people share reveals nobody.
     kept : str
-        Where the work is kept, a sentence for the error.
+        A sentence that ends the error and states where the work is kept.
     public : sequence of str
-        Texts that everybody knows, see `records_in`.
+        Texts that everybody knows, see `find_records`.
     """
     leaks: dict[Leak, None] = {}
-    for path in dict.fromkeys(dataset.find(name).resolve() for name in described):
-        leaks |= dict.fromkeys(records_in(folder, *protected(path), fewest, public))
+    for path in dict.fromkeys(dataset.find_description(name).resolve() for name in described):
+        leaks |= dict.fromkeys(find_records(folder, *read_protected(path), min_count, public))
     if leaks:
         raise LeakError([*leaks], kept)
 
 
-def protected(path: Path) -> tuple[list[Original], Names]:
-    """Return what may not leave of the dataset of a description: its records, once per study, and names."""
-    described = Chosen.of(path, None)
+def read_protected(path: Path) -> tuple[list[Original], Names]:
+    """Read the data to protect of a described dataset: its records, once per study, and the names in it."""
+    described = DatasetDescription.of(path, None)
     text = described.text
-    cells = dataset.cells(path.parent, text)
-    for outside in OUTSIDE:  # values outside of their domains are somebody's, too
+    cells = dataset.read_cells(path.parent, text)
+    for outside in OUTSIDE:  # values outside their domains belong to people, too
         described, _ = described.taking(outside, [*cells], functools.partial(dataset._different, cells))
     table, originals = described.cleaned(cells), dict[Any, Original]()
     for study in text.get("studies", [None]):
-        schema = Chosen.of(path, study).schema
+        schema = DatasetDescription.of(path, study).schema
         names = tuple(each.name for each in schema.attributes if each.role in PUBLISHED)
         own = [name for name in schema.quasi_identifiers if name in names]
         people = None if schema.person is None else pd.factorize(table[schema.person], use_na_sentinel=False)[0]
         originals.setdefault((names, tuple(own)), Original(table[[*names]], own, people))
     values = {name: cells[name].cat.categories.tolist() for name in text["columns"]}
-    # Unused columns of nearly one value per person name people as well.
-    alone = {name for name in dataset.in_role(text, Role.UNUSED) if len(values[name]) > len(cells) / 2}
-    persons = dataset.in_role(text, Role.IDENTIFIER, Role.PERSON) | alone
+    # Unused columns with nearly one value per person also name people.
+    alone = {name for name in dataset.columns_in_role(text, Role.UNUSED) if len(values[name]) > len(cells) / 2}
+    persons = dataset.columns_in_role(text, Role.IDENTIFIER, Role.PERSON) | alone
     naming = {name: values[name] for name in text["columns"] if name in persons}
     return [*originals.values()], Names(naming, _ours(path, text, naming) if naming else "")
 
 
 def _ours(path: Path, text: Mapping[str, Any], naming: Mapping[str, Any]) -> str:
-    """Return the words that name nobody: of our own texts, and of the description without the columns `naming`."""
+    """Return the words that name nobody: those of our own texts and of the description without the columns `naming`."""
     public = {name: entry for name, entry in text["columns"].items() if name not in naming}
     said = str({**text, "columns": public}) + " ".join(map(str, text["columns"]))
     trees = (file.read_text(encoding="utf-8") for file in path.parent.glob("hierarchies/*/*.csv"))
-    return f"{_words()} {words_of(said, *trees)}"
+    return f"{_words()} {join_words(said, *trees)}"
 
 
 @functools.cache
 def _words() -> str:
     files = [*PACKAGE.rglob("*"), *(dataset.PROJECT / "notebooks").glob("[0-9][0-9]_*.ipynb")]
-    texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS)
-    return words_of(*texts)
+    texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in OWN_TEXTS)
+    return join_words(*texts)

@@ -1,8 +1,8 @@
-"""How and when a release was made: the call, the versions, the time, and the names of input and output.
+"""The lineage of a release: the call, the versions, the time, and the names of input and output.
 
-The digest of the output says which file a provenance is of. The digest of the input is left out on purpose: an
-adversary who knows all records but one could try every value of the last one, and the digest would confirm the right
-guess. A digest with a key is of no use to anybody but the owner, who finds the input by its name and the date.
+The digest of the output identifies the file of a provenance. The digest of the input is left out on purpose: an
+adversary who knows all records but one could try all possible values of that record, and the digest would confirm the
+correct guess. A keyed digest would help only the owner, who can find the input by its name and date anyway.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import Any
 
 from privnb.datasets.description import file_digest
 
-MADE = "made"  # the part of a provenance
+MADE = "made"  # the key of the lineage in a provenance
 PACKAGES = ("privnb", "duckdb", "numpy", "pandas")
-MACHINE = ("versions", "at", "seconds", "sha256")  # facts that are of no record and of nobody's choice
+MACHINE = ("versions", "at", "seconds", "sha256")  # facts that depend on neither the records nor a person's choice
 
 
 @dataclass(frozen=True)
 class Run:
-    """The making of one release, from when it begins.
+    """The making of one release, from its beginning.
 
     Parameters
     ----------
     call : str
-        How the release was asked for, without folders.
+        The command or call that makes the release, without folders.
     source : str, optional
-        The name of the input, without its folder.
+        The name of the input without its folder.
     """
 
     call: str
@@ -41,7 +41,7 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     def facts(self, made: Path | None = None) -> dict[str, Any]:
-        """Return the part `MADE` of a provenance. `made`: the file or folder of the release, once it is whole."""
+        """Return the lineage for a provenance; `made` is the finished file or folder of the release."""
         return {
             "call": self.call,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
@@ -53,11 +53,11 @@ class Run:
         }
 
 
-def python_call(function: Callable[..., object], given: Mapping[str, object]) -> str:
-    """Return a call in Python with the arguments that differ from their defaults; of a path the name alone.
+def format_call(function: Callable[..., object], given: Mapping[str, object]) -> str:
+    """Return a call in Python with the arguments that differ from their defaults; paths are shortened to names.
 
     >>> def sanitize(source, model, out, *, memory="2GB"): ...
-    >>> python_call(sanitize, {"source": Path("/home/us/people.csv"), "model": "k=5", "out": "a.csv", "memory": "2GB"})
+    >>> format_call(sanitize, {"source": Path("/home/us/people.csv"), "model": "k=5", "out": "a.csv", "memory": "2GB"})
     "sanitize('people.csv', 'k=5', 'a.csv')"
     """
     said = []

@@ -1,4 +1,4 @@
-"""What people read: findings and charts of results, notebooks run, pages made."""
+"""The report: findings and charts of results, the execution of notebooks, and the pages."""
 
-# What the kernels of a report begin with.
+# The modules that the kernels of a report load first.
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.report")

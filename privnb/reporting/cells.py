@@ -1,4 +1,4 @@
-"""The cells of an executed notebook as its page has them: what is said first is lifted out, what shows nothing goes."""
+"""The cells of an executed notebook as its page shows them: the answer is at the top, and empty cells are left out."""
 
 import itertools
 import re
@@ -6,27 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import nbformat
-from markupsafe import Markup
 from nbformat import NotebookNode
 
 from privnb.reporting import rendering
-from privnb.reporting.notebooks import tagged
-from privnb.runtime import sentences
+from privnb.reporting.notebooks import has_tag
+from privnb.runtime.sentences import MIME
 
 
-def shown(notebook: NotebookNode) -> list[NotebookNode]:
-    """The cells that a page shows: not the interactive ones, nor a heading that only they follow."""
+def select_shown(notebook: NotebookNode) -> list[NotebookNode]:
+    """Return the cells that a page shows, without interactive cells and the headings that only these have."""
     cells = notebook.cells
     return [
         cell
         for cell, after in itertools.zip_longest(cells, cells[1:])
-        if not tagged(cell, "interactive")
-        and not (re.fullmatch(r"#+ .*", cell.source.strip()) and after and tagged(after, "interactive"))
+        if not has_tag(cell, "interactive")
+        and not (re.fullmatch(r"#+ .*", cell.source.strip()) and after and has_tag(after, "interactive"))
     ]
 
 
-def folded(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """The cells of a page: code that shows nothing is folded together with the code right after it."""
+def fold_cells(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells, in which each code cell that shows nothing is joined to the code cell right after it."""
     folded: list[NotebookNode] = []
     for cell in cells:
         if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
@@ -38,8 +37,8 @@ def folded(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     return folded
 
 
-def titled(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
-    """The text of the first heading, and the cells without it."""
+def split_title(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
+    """Return the text of the first heading, and the cells without it."""
     cells = [*cells]
     for place, cell in enumerate(cells):
         if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)\n*", cell.source, re.MULTILINE)):
@@ -49,56 +48,47 @@ def titled(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
     return "", cells
 
 
-def lift_chart(cells: list[NotebookNode], tag: str, leave: bool = False) -> dict[str, Any] | None:
-    """The first chart of a cell with this tag: `{data, live}`, or None. Its cell loses it, unless it is to be left."""
+def lift_chart(cells: list[NotebookNode], tag: str) -> dict[str, Any] | None:
+    """Take the first chart out of the cells with this tag: `{data, live}`, or None without a chart."""
     for place, cell in enumerate(cells):
-        if cell.cell_type != "code" or not tagged(cell, tag):
+        if cell.cell_type != "code" or not has_tag(cell, tag):
             continue
         for output in cell.outputs:
             if rendering.is_chart(output.get("data", {})):
-                if not leave:
-                    said = _shows("<p>The chart of this step stands at <a href='#answer'>the top</a>.</p>")
-                    outputs = [said if each is output else each for each in cell.outputs]
-                    cells[place] = NotebookNode(cell, outputs=outputs)
-                return {"data": output.data, "live": tagged(cell, "live")}
+                cells[place] = NotebookNode(cell, outputs=[each for each in cell.outputs if each is not output])
+                return {"data": output.data, "live": has_tag(cell, "live")}
     return None
 
 
-def lift_answer(cells: list[NotebookNode]) -> str:
-    """The first paragraph of the last answer as HTML, "" without one. Its other paragraphs stay at their place."""
-    place = next((at for at, cell in reversed([*enumerate(cells)]) if tagged(cell, "answer")), None)
+def lift_answer(cells: list[NotebookNode]) -> dict[str, Any] | None:
+    """Take the answer out of the last cell that has one: the content of `Sentences`, or a first paragraph of Markdown.
+
+    The rest of the cell stays in its place. The result is None if there is no answer.
+    """
+    place = next((at for at, cell in reversed([*enumerate(cells)]) if has_tag(cell, "answer")), None)
     if place is None:
-        return ""
+        return None
     cell = cells[place]
     if cell.cell_type == "markdown":
         first = next((part for part in re.split(r"\n\s*\n", cell.source) if not part.lstrip().startswith("#")), "")
         cells[place] = NotebookNode(cell, source=cell.source.replace(first, "", 1))
-        return rendering.markdown(first, cell)
+        return {"markdown": first}
     for at, output in enumerate(cell.outputs):
-        html = _sentences(output.get("data", {}))
-        if paragraph := re.search(r"<p>.*?</p>", html, re.DOTALL):
-            rest = html.replace(paragraph[0], "", 1)
-            others = [_shows(rest)] * bool(rendering.plain(rest))
+        content = output.get("data", {}).get(MIME, {})
+        if text := output.get("data", {}).get("text/markdown"):
+            cells[place] = NotebookNode(cell, outputs=[each for each in cell.outputs if each is not output])
+            return {"markdown": text}
+        if "template" in content or "parts" in content:
+            rest = nbformat.v4.new_output("display_data", data={MIME: {**content, "is_lifted": True}})
+            others = [rest] * (len(content.get("parts", [])) > 1 or "template" in content)
             cells[place] = NotebookNode(cell, outputs=[*cell.outputs[:at], *others, *cell.outputs[at + 1 :]])
-            return Markup(paragraph[0])
-    return ""
+            return dict(content)
+    return None
 
 
-def _sentences(data: dict[str, Any]) -> str:
-    """What an output says in sentences, as HTML."""
-    html = data.get("text/html", "")
-    return html if html.startswith(sentences.OPEN) else rendering.markdown(data.get("text/markdown", ""))
-
-
-def _shows(html: str) -> NotebookNode:
-    """An output of sentences."""
-    html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
-    return nbformat.v4.new_output("display_data", data={"text/html": html})
-
-
-def without_empty_sections(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """The cells without headings that nothing shown follows: neither text, nor an output, nor a heading below it."""
-    kept, after = [], 1  # the level of the heading that comes next, 9 for anything else that is shown
+def drop_empty_sections(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells without headings of empty sections, which have no text, no output and no lower heading."""
+    kept, after = [], 1  # the level of the next heading, or 9 for anything else that is shown
     for cell in reversed(cells):
         heading = cell.cell_type == "markdown" and re.fullmatch(r"(#+) .*", cell.source.strip())
         if heading and after <= len(heading[1]):

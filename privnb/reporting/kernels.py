@@ -1,7 +1,7 @@
 """Kernels of the report and of the explorer: each is a copy of a server process that has loaded the libraries.
 
-This is why Jupyter does not start them itself: such a kernel loads the libraries for 4.8 s of processor time, and a
-copy is ready in 0.2 s. A report runs up to 15 kernels, and each page of the explorer waits for one.
+A kernel that Jupyter starts takes 4.8 s of processor time to load the libraries, and a copy is ready in 0.2 s. A report
+runs up to 15 kernels, and each page of the explorer waits for one.
 """
 
 import gc
@@ -23,11 +23,11 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from privnb.runtime import processes
 
-BEGINNING = threading.Lock()  # of a report several kernels begin at once, and the server is asked for one at a time
+BEGINNING = threading.Lock()  # a report starts several kernels at once, and the server makes one copy at a time
 
 
 class Copy:
-    """A process of multiprocessing with what jupyter_client asks of a `subprocess.Popen`."""
+    """A process of multiprocessing with the methods of `subprocess.Popen` that jupyter_client needs."""
 
     stdin = stdout = stderr = None
 
@@ -37,14 +37,17 @@ class Copy:
         self.terminate, self.kill = process.terminate, process.kill
 
     def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
         return self._process.exitcode
 
     def wait(self) -> int | None:
+        """Wait for the end of the process, and return its exit code."""
         self._process.join()
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:  # one that has ended gets none
+        """Send a signal to the process unless it has ended."""
+        if self.poll() is None:
             os.kill(self.pid, number)
 
 
@@ -52,11 +55,12 @@ class Copied(LocalProvisioner):
     """The provisioner whose kernels are copies; its manager keeps their `Copy` as `copy`."""
 
     async def launch_kernel(self, cmd: list[str], **asked: Any) -> KernelConnectionInfo:
+        """Start a copy of the server as a kernel, and return how to connect to it."""
         manager: OfCopies = self.parent  # type: ignore[assignment]
         given = manager.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), manager.silent
-        with BEGINNING, processes.served(*manager.libraries) as context:
-            process = context.Process(target=serve, args=given)
-            with processes.without_script():
+        with BEGINNING, processes.start_workers(*manager.libraries) as context:
+            process = context.Process(target=run_kernel, args=given)
+            with processes.hide_script():
                 process.start()
         self.process = manager.copy = Copy(process)  # type: ignore[assignment]
         self.pid = self.pgid = process.pid
@@ -66,49 +70,51 @@ class Copied(LocalProvisioner):
 class OfCopies(AsyncKernelManager):
     """A manager of jupyter_client whose kernels are `Copied`.
 
-    Their sockets are files: a port of the machine that is free when a manager looks for one may be taken when its
-    kernel, started next to others, comes to it, which then ends. Of 200 that started by eights, one did.
+    The sockets of these kernels are files, because a port that is free when a manager looks for one may be taken when
+    its kernel needs it, and the kernel then ends. This happened to one of 200 kernels when eight started at a time.
     """
 
     libraries: tuple[str, ...] = ()  # modules that the server loads
-    silent = False  # whether nothing that a kernel writes to its terminal is seen
+    silent = False  # whether the output of a kernel to its terminal is discarded
     copy: Copy | None = None
 
     async def _async_pre_start_kernel(self, **asked: Any) -> tuple[list[str], dict[str, Any]]:
-        if self.provisioner is None:  # it remains when a kernel starts again
+        if self.provisioner is None:  # a kernel that starts again keeps its provisioner
             self.provisioner = Copied(kernel_id="", kernel_spec=self.kernel_spec, parent=self)
             self.transport, self.ip = "ipc", sockets(asked.get("env", {}).get("TMPDIR") or tempfile.gettempdir())
         return await super()._async_pre_start_kernel(**asked)
 
 
 def sockets(folder: str) -> str:
-    """Return how the names of a kernel's sockets begin. They may have 103 bytes (macOS; on Linux 107), so they are not
-    next to its connection file, and in this folder for temporary files only where its name leaves room.
+    """Return the beginning of the names of a kernel's sockets.
+
+    These names may have at most 103 bytes (macOS; on Linux 107). The sockets are therefore not next to the connection
+    file, and they are in the folder for temporary files only if its name is short enough.
     """
     name = f"privnb-{secrets.token_hex(8)}"
     begins = os.path.join(folder, name)
     return begins if len(os.fsencode(begins)) <= 100 else f"/tmp/{name}"
 
 
-def serve(file: str, environment: Mapping[str, str], folder: str, silent: bool) -> None:
-    """Be a kernel, in a process of its own session, as a connection file says."""
-    os.setsid()  # signals to the parent's group do not stop it: its manager does
+def run_kernel(file: str, environment: Mapping[str, str], folder: str, silent: bool) -> None:
+    """Run a kernel in this process, with a session of its own, as a connection file states."""
+    os.setsid()  # its manager stops it, not the signals to the parent's group
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     if silent:
-        processes.silence()
+        processes.silence_output()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    tempfile.tempdir = None  # that of the environment
-    sys.path.insert(0, folder)  # for its workers, to whom '' is where the first of these processes began
-    gc.freeze()  # the libraries are a million objects, and a collection looks at all of them
+    tempfile.tempdir = None  # use the folder that the environment names
+    sys.path.insert(0, folder)  # for its workers, for whom '' is the folder where the server started
+    gc.freeze()  # the libraries have a million objects, which every collection would visit
     app = IPKernelApp.instance(parent_handle=os.getppid())
     app.initialize(["-f", file])
     app.start()
 
 
 def _end_with_the_parent() -> None:
-    """End this process with the one that began it, if only by a kill; that is not the server that it is a copy of."""
+    """End this process when the process that requested it ends or is killed; that process is not the server."""
     if parent := multiprocessing.parent_process():
         parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,8 +1,9 @@
-"""Which notebooks are run, by name, and with which parameters; and, as text, what can be asked for.
+"""The choice of notebooks for a report, their parameters, and a text that lists notebooks and parameters.
 
-A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` belongs to
-the report on the papers' table, and to that on another table only when it is asked for by name; a cell tagged `paper`
-runs on the papers' table alone. One with `"privnb": {"after": "08_frontier"}` begins when that has ended, if that runs.
+A notebook states the tables to which it applies. A notebook whose metadata have `"privnb": {"reruns_papers": true}`
+belongs to the report on the papers' table, and belongs to a report on another table only if it is named; a cell tagged
+`paper` runs on the papers' table alone. A notebook with `"privnb": {"after": "08_decision"}` starts after the named
+notebook has ended, if the latter runs.
 """
 
 import ast
@@ -25,29 +26,30 @@ from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime.errors import PrivnbError, UsageError
-from privnb.runtime.names import meant
-from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.names import suggest
+from privnb.runtime.temporary import atomic_write
 
-COPIES = "my_notebooks"  # the folder of the user's copies, beside that of the notebooks
-OWN = ("OUT", "STORE")  # the parameters that are the report's own business
-# What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
+COPIES = "my_notebooks"  # the folder of the user's copies, next to that of the notebooks
+OWN = ("OUT", "STORE")  # the parameters that the report sets itself
+# Checks before anything runs: `{parameter: function of its value and name that raises ValueError}`.
 CHECKS: dict[str, Callable[[Any, str], object]] = {
-    "FEWEST": withholding.check,
-    "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None,
+    "MIN_COUNT": withholding.check_min_count,
+    "WEIGHTS": lambda text, _: mining.parse_interest(text) if text else None,
 }
 
 
-def tagged(cell: NotebookNode, tag: str) -> bool:
+def has_tag(cell: NotebookNode, tag: str) -> bool:
+    """Return whether a cell has a tag."""
     return tag in cell.metadata.get("tags", [])
 
 
 class ReportError(UsageError):
-    """A report was asked for that cannot be made, or a notebook failed."""
+    """A wrong request for a report, or a failed notebook."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of a notebook's `parameters` cell: its default, and the comment that says meaning and range."""
+    """One line of a notebook's `parameters` cell: its default, and the comment with its meaning and range."""
 
     default: object
     meaning: str
@@ -55,7 +57,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook to run: its path, what its `parameters` cell offers, and the values asked for."""
+    """A notebook to run: its path, the parameters of its `parameters` cell, and the values that the user sets."""
 
     path: Path
     parameters: Mapping[str, Parameter]
@@ -63,58 +65,60 @@ class Notebook:
 
     @property
     def name(self) -> str:
+        """The name of the notebook's file, without the ending."""
         return self.path.stem
 
     @property
     def papers(self) -> bool:
-        """Whether it runs on the table that it names itself, which is that of the papers; else it is an owner's."""
+        """Whether the notebook runs on its default table, which is that of the papers, and not on an owner's table."""
         return all(self.values[name] == self.parameters[name].default for name in self.values if name == "DATASET")
 
     @functools.cached_property
     def after(self) -> str:
-        """The name of an earlier notebook whose evaluations it needs too, so that side by side both would make them; ""
-        without one.
+        """The name of an earlier notebook with the same evaluations, for which this notebook waits, or an empty text.
+
+        Without waiting, both notebooks would run these evaluations.
         """
         after = self.says("after", "")
         return after if after < self.name else ""  # two never wait for each other
 
     @property
     def question(self) -> str:
-        """Its title."""
+        """The title of the notebook."""
         title, *_ = (cell.source for cell in self.read().cells if cell.cell_type == "markdown")
         return title.partition("\n")[0].lstrip("# ")
 
     def says(self, key: str, default: Any) -> Any:
-        """What its metadata say of how it is run."""
+        """Return an entry of the notebook's metadata about its run."""
         return self.read().metadata.get("privnb", {}).get(key, default)
 
     def read(self) -> NotebookNode:
-        """The notebook with the cells that run, an nbformat notebook."""
+        """Return the notebook with the cells that run, as an nbformat notebook."""
         read = nbformat.read(self.path, 4)
-        read.cells = [cell for cell in read.cells if self.papers or not tagged(cell, "paper")]
+        read.cells = [cell for cell in read.cells if self.papers or not has_tag(cell, "paper")]
         return read
 
     @property
     def values(self) -> dict[str, Any]:
-        """`{parameter: value}` of this run, less those that the report sets itself."""
+        """`{parameter: value}` of this run, without those that the report sets itself."""
         values = {**{name: parameter.default for name, parameter in self.parameters.items()}, **self.asked}
         return {name: value for name, value in values.items() if name not in OWN}
 
     @property
     def described(self) -> Path | None:
-        """Path of the description file of its dataset, as it finds it from where it runs; None where there is none."""
+        """The path of the dataset's description file, relative to the folder where the notebook runs, or None."""
         try:
             with contextlib.chdir(self.path.parent):
-                return dataset.find(str(self.values["DATASET"])).resolve()
+                return dataset.find_description(str(self.values["DATASET"])).resolve()
         except (KeyError, FileNotFoundError):
             return None
 
 
 def notebooks_folder(start: str | Path | None = None) -> Path:
-    """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's or
-    those that the installed package brings; `start` itself, if it is the folder of the user's copies.
+    """Return the nearest folder `notebooks/` with numbered notebooks, at or above `start` (the current folder).
 
-    Raises ReportError if there is none.
+    If there is no such folder, the result is the folder of the project or of the installed package. If `start` is the
+    folder of the user's copies, the result is `start` itself. Raises ReportError if nothing is found.
     """
     start = Path(start or Path.cwd()).resolve()
     above = (p / "notebooks" for p in start.parents)
@@ -122,7 +126,8 @@ def notebooks_folder(start: str | Path | None = None) -> Path:
         if folder.name in ("notebooks", COPIES) and _numbered(folder):
             return folder
     raise ReportError(
-        f"no notebooks found: looked for notebooks/NN_name.ipynb in {start}, above it and in {dataset.PROJECT}. "
+        f"no notebook was found; privnb looked for notebooks/NN_name.ipynb in {start}, above that folder and in "
+        f"{dataset.PROJECT}. "
         "Run this inside a checkout of the project."
     )
 
@@ -132,43 +137,43 @@ def _numbered(folder: Path) -> dict[str, Path]:
 
 
 def _called(name: str, known: Iterable[str]) -> str:
-    """The one notebook whose name begins so, or has this number; else `name` as it is."""
+    """Return the only notebook whose name begins with `name` or has this number; otherwise, return `name` itself."""
     start = name.zfill(2) if name.isdigit() else name
     begin = [each for each in known if start and each.startswith(start)]
     return begin[0] if name not in known and len(begin) == 1 else name
 
 
-def choose(
+def choose_notebooks(
     folder: str | Path, names: Iterable[str] | None = None, parameters: Mapping[str, object] | None = None
 ) -> list[Notebook]:
-    """The notebooks of a folder that are asked for, in order, with their parameters.
+    """Choose notebooks of a folder, in order, and set their parameters.
 
     Parameters
     ----------
     folder : str or Path
     names : list of str
-        File names with or without `.ipynb`, or as much of their beginnings as one alone has; None: all, but of another
-        table than the papers' those that re-run papers.
+        File names with or without `.ipynb`, or beginnings of names that only one notebook has. By default, these are
+        all notebooks; on an owner's table, those that run papers again are left out.
     parameters : dict
-        `{name: value}`, typed or as text; each goes to all the notebooks that have it.
+        `{name: value}`, typed or as text; each is set in all notebooks that have it.
 
     Raises
     ------
     ReportError
-        For an unknown notebook, a parameter that none of the chosen has, a value that is not of its default's type, and
-        a value that `CHECKS` refuse.
+        If a notebook is unknown, if none of the chosen notebooks has a parameter, if a value does not have the type of
+        its default, and if `CHECKS` refuse a value.
     """
     known = _numbered(Path(folder).resolve())
     wanted = [_called(str(name).removesuffix(".ipynb"), known) for name in names] if names else list(known)
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise ReportError(
-            f"there is no notebook {', '.join(map(repr, unknown)) or 'at all'} in {folder}.{meant(unknown, known)} "
+            f"there is no notebook {', '.join(map(repr, unknown)) or 'at all'} in {folder}.{suggest(unknown, known)} "
             f"There are: {', '.join(known) or 'none'}."
         )
     parameters = dict(parameters or {})
     for name in parameters.keys() & OWN:
-        raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
+        raise ReportError(f"{name} is set by the report itself. Choose the folder of the report with --out.")
     chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
     if not names:
         owners = not all(notebook.papers for notebook in chosen)
@@ -177,19 +182,18 @@ def choose(
     unknown = [name for name in parameters if name not in offered]
     if unknown:
         raise ReportError(
-            f"no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}."
-            f"{meant(unknown, offered)} There are: {', '.join(offered) or 'none'}."
+            f"there is no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}."
+            f"{suggest(unknown, offered)} There are: {', '.join(offered) or 'none'}."
         )
     return chosen
 
 
-def check(chosen: Iterable[Notebook]) -> dict[str, str]:
-    """Refuse, before anything starts, what the notebooks themselves refuse at their beginning, and find those that have
-    nothing to say about this table.
+def check_notebooks(chosen: Iterable[Notebook]) -> dict[str, str]:
+    """Check parameters before any notebook starts, and find the notebooks that do not apply to this table.
 
-    Runs here the cells tagged `setup` of the notebooks that are asked for a value: they import, load the table, and
-    check the parameters by the functions that read them later. What else may go wrong there, the notebook's own run
-    shows where it stands.
+    The function runs the cells tagged `setup` of the notebooks for which the user sets a value. These cells import
+    modules, load the table, and check the parameters by the functions that read them later. Any other error in these
+    cells is ignored here and appears when the notebook runs.
 
     Parameters
     ----------
@@ -198,15 +202,15 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Of each notebook that has nothing to say (`NotForThisTable`), by its name: why, and what to change.
+        The name of each notebook that does not apply (`NotForThisTable`), and the reason with a cure.
 
     Raises
     ------
     ReportError
-        With the notebook and its reason.
+        If a notebook refuses a parameter. The error names the notebook and the reason.
     """
     silent = {}
-    with dataset.loaded_once():
+    with dataset.load_once():
         for notebook in chosen:
             if not notebook.asked:
                 continue
@@ -226,7 +230,7 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
 
 
 def _sources(path: Path, tag: str) -> list[str]:
-    return [cell.source for cell in nbformat.read(path, 4).cells if tagged(cell, tag)]
+    return [cell.source for cell in nbformat.read(path, 4).cells if has_tag(cell, tag)]
 
 
 def _notebook(path: Path, parameters: Mapping[str, object]) -> Notebook:
@@ -248,7 +252,7 @@ def _offered(path: Path, source: str) -> dict[str, Parameter]:
         name, default = _assigned(node)
         if type(default) not in (bool, int, float, str):
             raise ReportError(
-                f"{path.name}: its parameters cell says `{lines[node.lineno - 1]}`. "
+                f"{path.name}: its parameters cell has the line `{lines[node.lineno - 1]}`. "
                 "Assign one whole number, number, text, True or False to one name per line."
             )
         rest = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset :].decode()
@@ -257,7 +261,7 @@ def _offered(path: Path, source: str) -> dict[str, Parameter]:
 
 
 def _assigned(node: ast.stmt) -> tuple[str, object]:
-    """The name and the value of a line that assigns a value to one name; "" and None for any other line."""
+    """Return the name and the value of a line that assigns a value to one name; "" and None for any other line."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Name):
         with contextlib.suppress(ValueError):
             return target.id, ast.literal_eval(node.value)
@@ -271,7 +275,7 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
     except (KeyError, ValueError):
         word = {bool: "True or False", int: "a whole number", float: "a number"}[kind]
         raise ReportError(
-            f"parameter {name} of {path.name} is {word} (by default {default}), got {str(value)!r}. Give {word}."
+            f"parameter {name} of {path.name} must be {word} (default {default}); got {str(value)!r}. Give {word}."
         ) from None
     try:
         if check_value := CHECKS.get(name):
@@ -281,31 +285,32 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
     return typed
 
 
-def own_notebooks() -> Path:
-    """Return the folder of notebooks that a page is made of: `notebooks_folder()`, or copies of those that an installed
-    package brings, which are nobody's to change.
+def find_notebooks() -> Path:
+    """Return the folder of notebooks for pages: `notebooks_folder()`, or copies of an installed package's notebooks.
+
+    Nobody should change the files of an installed package.
     """
     folder = notebooks_folder()
-    return folder if folder.parent != dataset.SHIPPED else copied_notebooks()[0]
+    return folder if folder.parent != dataset.SHIPPED else find_copies()[0]
 
 
-def copied_notebooks() -> tuple[Path, list[str]]:
-    """Return the folder of the user's copies of the notebooks, which git ignores, and what to know of it, sentences.
+def find_copies() -> tuple[Path, list[str]]:
+    """Return the folder of the user's copies of the notebooks, which git ignores, and sentences about the copies.
 
-    A notebook that is new or was changed since it was copied is copied again, unless the user has changed the copy: its
-    cells, not what they show.
+    A notebook that is new or has changed since it was copied is copied again, unless the user has changed the cells of
+    the copy. Changed outputs do not count as changes of a notebook.
 
     Raises
     ------
     ReportError
-        Where a file is at the place of the folder.
+        If a file has the name of the folder.
     """
     folder = notebooks_folder()
     if folder.name == COPIES:
         return folder, []
     place = (folder.parent if folder.parent != dataset.SHIPPED else Path.cwd()) / COPIES
     if place.exists() and not place.is_dir():
-        raise ReportError(f"{place} must be a folder for copies of the notebooks; it is a file. Move it away.")
+        raise ReportError(f"{place} must be a folder for copies of the notebooks; got a file. Move the file away.")
     said = [] if place.exists() else [f"The notebooks are copied to {place}, where you can change them."]
     place.mkdir(exist_ok=True)
     (place / ".gitignore").write_text("*\n", encoding="utf-8")
@@ -328,7 +333,7 @@ def copied_notebooks() -> tuple[Path, list[str]]:
 
 
 def _digest(file: Path) -> str:
-    """Return the SHA-256 of a file; of a notebook that of its cells, without what they show."""
+    """Return the SHA-256 of a file, or of the cells of a notebook without their outputs."""
     content = file.read_bytes()
     if file.suffix == ".ipynb":
         with contextlib.suppress(ValueError, AttributeError, KeyError):
@@ -339,15 +344,17 @@ def _digest(file: Path) -> str:
 
 
 def reports_folder(notebooks: Path) -> Path:
-    """Where reports of a folder of notebooks go unless somebody says otherwise: beside it, if the current folder is
-    there too, else to the current folder.
+    """Return the default folder of reports for a folder of notebooks.
+
+    The default is next to `notebooks` if the current folder is the parent folder of `notebooks` or is below that
+    folder. Otherwise, it is in the current folder.
     """
-    beside = notebooks.parent
-    return (beside if Path.cwd().resolve().is_relative_to(beside) else Path.cwd()) / "reports"
+    parent = notebooks.parent
+    return (parent if Path.cwd().resolve().is_relative_to(parent) else Path.cwd()) / "reports"
 
 
-def offered(chosen: Sequence[Notebook]) -> str:
-    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning."""
+def describe_notebooks(chosen: Sequence[Notebook]) -> str:
+    """Return a text that lists notebooks with their questions, and parameters with their defaults and meanings."""
     width = max((len(notebook.name) for notebook in chosen), default=0)
     lines = ["notebooks:", *(f"  {each.name:<{width}}  {each.question}" for each in chosen)]
     lines += ["", "parameters, for -p NAME=VALUE, by notebook, with their defaults in brackets:"]

@@ -1,17 +1,18 @@
-"""From executed notebooks, a ledger and a decision to HTML that needs nothing else: no network, no other file, and no
-script but where a chart is live.
+"""The HTML pages of a report, from executed notebooks and a ledger.
 
-The index says the decision in one look; each notebook's page says its answer and its chart first, then how they were
-found. Charts stand in the pages as the SVG drawn in the run. A cell's tag says what becomes of it: `answer` (its first
-paragraph is the notebook's answer, at the top of the page), `key` (the first of their charts stands there too),
-`summary` (its chart is the one of the index), `live` (its charts are drawn by Vega, which then stands in that page, so
-that their controls work), `interactive` (left out, with a heading right before it), `parameters` and the others (shown,
-the code folded away).
+The pages need no network and no other file, and only live charts have a script. The index states the decision. Each
+notebook's page shows the answer and its chart first, and then how the answer was computed. Outputs of privnb are read
+from their data in the notebook, never from their HTML. The tag of a cell determines how it is shown: `answer` (its
+first paragraph is the notebook's answer), `key` (its first chart is shown next to the answer), `live` (Vega draws its
+charts, so that their controls work), `interactive` (left out, with a heading right before it), and all other cells are
+shown with the code folded away. The metadata of a notebook state the `group` of the index to which the notebook
+belongs.
 """
 
 import contextlib
+import datetime
 import platform
-import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -19,28 +20,36 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 from nbformat import NotebookNode
 
-from privnb.datasets.description import unconfirmed
-from privnb.decision import Summary
-from privnb.reporting import glossary, rendering
-from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, titled, without_empty_sections
-from privnb.reporting.findings.base import Finding
-from privnb.reporting.findings.rows import capitalized
-from privnb.reporting.notebooks import Notebook, tagged
-from privnb.runtime import names, numerals
+from privnb.datasets import description
+from privnb.datasets.dataset import load_schema
+from privnb.datasets.description import describe_unconfirmed
+from privnb.decision.card import Card
+from privnb.reporting import glossary, release_card, rendering, result_rows
+from privnb.reporting.cells import drop_empty_sections, fold_cells, lift_answer, lift_chart, select_shown, split_title
+from privnb.reporting.notebooks import Notebook, has_tag
+from privnb.runtime import names
+from privnb.runtime.wording import line, wording
 
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",
 )  # fmt: skip
-LONGEST = 25  # words of an answer on the index
+GROUPS = {"decide": "Decide", "understand": "Understand", "papers": "Papers"}
+DECISION, CARD = "decision/decision", "decision/card"  # the templates of answers that the index shows
 
 
 def make(
-    chosen: Sequence[Notebook], executed: Mapping[str, str], ledger: Any = None, summary: Summary | None = None
+    chosen: Sequence[Notebook],
+    executed: Mapping[str, str],
+    ledger: Any = None,
+    results: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, str]:
-    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; `ledger.html` if a
-    printed number was measured.
+    """Make the pages of a report: `{file name: HTML}`.
+
+    The pages are `index.html`, a page for each notebook and one with its rows of `results.csv`, `about.html`,
+    `glossary.html`, `card.html` if a page shows a release card, and `ledger.html` if a printed number was measured.
 
     Parameters
     ----------
@@ -48,119 +57,109 @@ def make(
     executed : dict of str to str
         The executed notebooks as JSON text, by name.
     ledger : papers.ledger_page.Ledger
-        The printed numbers of the papers beside the measured ones; None: a report of another table.
-    summary : decision.Summary
-        Of all results; None where no decision was made: the index then is the list of pages alone.
+        The printed numbers of the papers next to the measured ones; None for a report on another table.
+    results : dict of str to DataFrame, optional
+        The results that each notebook saved, by name, to which the numbers of its page link.
 
     Returns
     -------
     dict of str to str
     """
     printed = ledger.by_notebook if ledger else {}
+    releases = {name: result_rows.list_releases(table) for name, table in (results or {}).items()}
     pages = [
-        _page(notebook, shown(nbformat.reads(executed[notebook.name], 4)), printed.get(notebook.name, []))
+        _page(notebook, select_shown(nbformat.reads(executed[notebook.name], 4)), printed.get(notebook.name, []))
+        | _rows(releases.get(notebook.name, []))
         for notebook in chosen
     ]
-    templates = rendering.templates()
+    tips = glossary.Tips()
     compared = ledger is not None and ledger.is_measured
+    decided, carded = (next((page for page in pages if page["template"] == each), None) for each in (DECISION, CARD))
+    written = [*(page["name"] for page in pages), "index", "about", "glossary", *["ledger"] * compared]
+    written += ["card"] * bool(carded)
+    templates = rendering.templates(tips.tip, {f"{name}.html" for name in written})
+    templates.tests["contains"] = lambda names, name: name in names
     parameters = _parameters(chosen)
     changed = [row for row in parameters if row["value"] != row["default"] and row["name"] != "DATASET"]
-    asked = list(dict.fromkeys(f"{row['name']} = {row['value']}" for row in changed))  # in words, each once
-    about = {"dataset": _dataset(chosen), "parameters": parameters, "asked": asked, "pages": pages, "ledger": compared}
+    asked = list(dict.fromkeys(shlex.quote(f"{row['name']}={row['value']}") for row in changed))  # each once
+    about = {
+        "dataset": _dataset(chosen),
+        "roles": _roles(chosen, results or {}),
+        "parameters": parameters,
+        "asked": asked,
+        "pages": pages,
+        "ledger": compared,
+    }
 
     def rendered(name: str, **values: Any) -> str:
-        templates.filters["explained"] = glossary.FirstUses()  # of this page
-        return names.shown(templates.get_template(f"{name}.html.j2").render(values))
+        tips.start_page()
+        return names.escape_invisible(templates.get_template(f"{name}.html.j2").render(values))
 
     files = {
-        f"{this['name']}.html": rendered("page", this=this, before=before, after=after)
+        f"{this['name']}.html": rendered("page", this=this, before=before, after=after, ledger=compared, carded=carded)
         for before, this, after in zip([None, *pages], pages, [*pages[1:], None], strict=False)
     }
+    files |= {f"{this['name']}.rows.html": rendered("rows", this=this) for this in pages if this["releases"]}
     versions = [("Python", platform.python_version()), *((name, metadata.version(name)) for name in LIBRARIES)]
     files["about.html"] = rendered("about", **about, versions=versions)
     terms = sorted(glossary.terms(), key=lambda term: term.name.lower())
-    files["glossary.html"] = rendered("glossary", terms=terms, methods=glossary.methods())
-    decided = next((page for page in pages if page["decides"]), None)
+    methods = glossary.methods()
+    files["glossary.html"] = rendered("glossary", terms=terms, methods=methods)
+    groups = {heading: [page for page in pages if page["group"] == key] for key, heading in GROUPS.items()}
     files["index.html"] = rendered(
         "index",
         **about,
-        summary=summary,
-        reason=f"{capitalized(summary.reason).rstrip('.')}." if summary else decided and decided["undecided"],
-        lines=_lines(summary),
+        date=datetime.date.today().isoformat(),
+        groups=groups,
+        d=decided and decided["answer"]["data"],
         decided=decided,
-        carded=next((page for page in pages if page["name"].endswith("release_card")), None),
+        undecided=next((page for page in pages if page["decides"] and page is not decided), None),
+        card=carded and carded["answer"]["data"],
+        carded=carded,
+        methods={name for rows in methods.values() for name, _ in rows},
     )
+    if carded:
+        files["card.html"] = release_card.page(Card(carded["answer"]["data"]), carded["name"], carded["anchors"])
     if compared:
         files["ledger.html"] = ledger.page(templates)
     return files
 
 
 def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[str, Any]:
-    """What a page says first, the cells that say how it was found, and what of the papers it measured."""
-    live, decides = (any(tagged(cell, tag) for cell in cells) for tag in ("live", "summary"))
-    question, cells = titled(cells)
-    summary = lift_chart(cells, "summary", leave=True)
+    """Return a page as data: its answer and chart, the cells below, and the numbers of papers that it measured."""
+    live = any(has_tag(cell, "live") for cell in cells)
+    question, cells = split_title(cells)
     chart = lift_chart(cells, "key")
-    answer = lift_answer(cells)
+    answer = lift_answer(cells) or {}
     return {
         "name": notebook.name,
+        "group": notebook.says("group", "understand"),
+        "decides": notebook.says("decides", False),
         "question": question or notebook.name,
         "answer": answer,
-        "sentence": _cut(rendering.plain(answer)),
+        "template": answer.get("template", ""),
+        "short": _short(answer),
         "chart": chart,
-        "summary": summary,
-        "decides": decides,
-        "undecided": rendering.plain(re.sub("<strong>.*?</strong>", "", answer)),
-        "cells": folded(without_empty_sections(cells)),
+        "cells": fold_cells(drop_empty_sections(cells)),
         "printed": printed,
         "script": rendering.vega_script() if live else "",
     }
 
 
-def _lines(summary: Summary | None) -> dict[str, list[dict[str, Any]]]:
-    """`{heading: rows}` of the index's table: a risk or a utility of original, release and baseline, in words."""
-    if summary is None:
-        return {}
-    lines: dict[str, list[dict[str, Any]]] = {"Risk": [], "Utility": []}
-    for line in summary.lines:
-        unit = numerals.parts(line.format)[3] if line.format else ""
-        format, shared = line.format.removesuffix(unit), re.sub("^of ", "share of ", unit.strip())
-        numbers = [_number(format, number) for number in (line.original, line.release, line.baseline)]
-        row = {"title": line.title, "unit": shared, "better": line.better, "numbers": numbers}
-        lines[line.kind.capitalize()].append(row)
-    return lines
+def _rows(releases: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the rows of a page, and the anchors to which its numbers link."""
+    return {"releases": releases, "anchors": result_rows.anchors(releases)}
 
 
-def _number(format: str, number: Sequence[float] | None) -> dict[str, str] | None:
-    """A number and its interval, in a format without the unit, which stands beside them once."""
-    if number is None:
-        return None
-    value, low, high = number
-    found = Finding("", value, low, high, format)
-    text, _, withheld = found.number.partition(" (")
-    return {"value": text, "interval": found.ends or withheld.rstrip(")")}
-
-
-def _cut(text: str) -> str:
-    """The first sentence of a text. If it is longer than `LONGEST`: its first clauses, or itself without what stands in
-    brackets.
-    """
-    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text.strip())[0]
-    bare = re.sub(r" \([^()]*\)", "", sentence)
-    for short in (sentence, *_clauses(sentence, "; "), bare, *_clauses(sentence, "[,:] ")):
-        if sum(any(letter.isalnum() for letter in word) for word in short.split()) <= LONGEST:
-            return short
-    return " ".join([*sentence.split()[:LONGEST], "..."])
-
-
-def _clauses(sentence: str, end: str) -> list[str]:
-    """The beginnings of a sentence up to an `end` that stands in no bracket, the longest first, as sentences."""
-    starts = [sentence[: found.start()] for found in re.finditer(end, sentence)]
-    return [f"{start}." for start in reversed(starts) if start.count("(") <= start.count(")")]
+def _short(answer: Mapping[str, Any]) -> str:
+    """Return an answer in one sentence, for the index, or an empty text if the template has no such sentence."""
+    if "template" not in answer or not wording().has(answer["template"], "short"):
+        return ""
+    return line(answer["template"], "short", answer["data"])
 
 
 def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
-    """What the description file says of the dataset; only its name if there is no such file."""
+    """Return what the description file states about the dataset, or only its name without such a file."""
     notebook = next((each for each in chosen if each.values.get("DATASET")), None)
     if notebook is None:
         return {"name": ""}
@@ -168,12 +167,32 @@ def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
     with contextlib.suppress(OSError, KeyError):
         if notebook.described:
             text = notebook.described.read_text(encoding="utf-8")
-            return named | tomllib.loads(text)["dataset"] | {"unconfirmed": unconfirmed(text)}
+            stated = tomllib.loads(text)
+            files = [entry for entry in stated.get("files", []) if "sha256" in entry]
+            return named | stated["dataset"] | {"files": files, "unconfirmed": describe_unconfirmed(text)}
     return named
 
 
+def _roles(chosen: Sequence[Notebook], results: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the roles of each study of the description that has results, and the notebooks about the study."""
+    found: dict[str, dict[str, Any]] = {}
+    for notebook in (each for each in chosen if each.name in results and each.described):
+        path, about = notebook.described, results[notebook.name].dataset.unique()
+        assert path is not None
+        for study in description.read_description(path).get("studies", [None]):
+            name = f"{path.stem}/{study}" if study else path.stem
+            # The name of a sample continues with the number of its records.
+            if any(each == name or each.startswith(f"{name} (") for each in about):
+                schema = load_schema(path, study)
+                names = {"quasi_identifiers": [*schema.quasi_identifiers], "sensitive": [*schema.sensitive]}
+                row = {"name": study or path.stem, **names, "notebooks": [], "decides": False}
+                found.setdefault(name, row)["notebooks"].append(notebook.name)
+                found[name]["decides"] |= notebook.says("decides", False)
+    return [*found.values()]
+
+
 def _parameters(chosen: Sequence[Notebook]) -> list[dict[str, Any]]:
-    """One row for each parameter and value: name, value, default, meaning, and the notebooks that ran with it."""
+    """Return one row per parameter and value: name, value, default, meaning, and the notebooks that ran with it."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for notebook in chosen:
         for name, value in notebook.values.items():

@@ -1,8 +1,8 @@
-"""Where a report is made, and how it comes into its place.
+"""The folder in which a report is made, and the exchange with an older report.
 
-It is made in a hidden folder beside its destination, and exchanged with the older report when it is whole. The folder
-holds a lock as long as its process lives: what a killed process leaves is swept by the next build of any report there,
-which also puts back an older report that was on its way out.
+A report is made in a hidden folder next to its destination, and exchanged with the older report when it is complete.
+The folder holds a lock as long as its process lives. The next build of any report in the same place removes the folders
+of killed processes, and puts back an older report that was being replaced.
 """
 
 import contextlib
@@ -16,20 +16,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from privnb.runtime.errors import ResourceError
+from privnb.runtime.errors import ResourceError, output_error
 
-LOCK = "report.lock"  # in each work folder: held while its process lives; its text is the name of the report
-SHORT = "privnb-"  # how a folder for temporary files begins, in the system's own
-EXCHANGE, HERE = 2, -100  # of renameat2: RENAME_EXCHANGE, and paths as everywhere (AT_FDCWD)
+LOCK = "report.lock"  # the lock of a work folder, held while its process lives; its text is the name of the report
+SHORT = "privnb-"  # how the name of a folder for temporary files begins
+EXCHANGE, HERE = 2, -100  # arguments of renameat2: RENAME_EXCHANGE, and AT_FDCWD
 
 
 @contextlib.contextmanager
 def work_folder(out: Path) -> Iterator[Path]:
-    """A hidden folder beside `out`, on the same disk, so that a rename will do; gone afterwards.
+    """Make a hidden folder next to `out`, on the same disk, and remove it afterwards.
 
-    Its `tmp` is for temporary files. Only its owner can open it. Raises ResourceError where it cannot be written.
+    The subfolder `tmp` is for temporary files. Only the owner of the hidden folder can open it. Raises OutputError or
+    ResourceError if the folder cannot be written.
     """
-    # A signal may end this between any two steps. So names are chosen before anything has them.
+    # A signal may end this between any two steps, so that names are chosen before they are used.
     letters, lock = secrets.token_hex(8), None
     work = out.with_name(f".{out.name}-{letters}")
     try:
@@ -41,18 +42,19 @@ def work_folder(out: Path) -> Iterator[Path]:
                 lock = open(work / LOCK, "w", encoding="utf-8")  # held until the folder is gone
                 lock.write(out.name)
                 lock.flush()
-                with contextlib.suppress(OSError):  # a disk without locks keeps what a kill leaves
+                with contextlib.suppress(OSError):  # on a disk without locks, the folder of a killed process remains
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Beside the system's other temporary files: a socket's name has room for about a hundred letters.
+            # This folder is in the system's temporary folder, because the name of a socket has at most 103 bytes.
             short = Path(tempfile.gettempdir(), SHORT + letters)
             (work / "tmp").symlink_to(short)
             short.mkdir(mode=0o700)
             yield work
         except OSError as error:
-            raise ResourceError(
-                f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
-                "Make room or give the right to write there, or choose another folder with --out."
-            ) from error
+            said = (
+                f"the report could not be written to {out}: {error.strerror or error}. The folder is unchanged. "
+                "Free space or allow writing there, or choose another folder with --out."
+            )
+            raise output_error(said, error) from error
         finally:
             # If moving the older report back has failed as well, the work folder holds its only copy.
             if out.exists() or not (work / "previous").exists():
@@ -60,13 +62,13 @@ def work_folder(out: Path) -> Iterator[Path]:
     finally:
         if lock:
             lock.close()
-        with contextlib.suppress(OSError):  # what a signal has left of it, or processes wrote in their last seconds
+        with contextlib.suppress(OSError):  # remains after a signal, or files that processes wrote at the end
             sweep(out.parent)
-            work.rmdir()  # without its lock no sweep would know it
+            work.rmdir()  # no later sweep would recognize it without its lock
 
 
 def sweep(folder: Path) -> None:
-    """Remove the work folders in `folder` whose process is gone, and put back a report that one was replacing."""
+    """Remove the work folders in `folder` whose process has ended, and put back reports that were being replaced."""
     for path in folder.glob(f".*/{LOCK}"):
         if path.parent.lstat().st_uid != os.getuid():
             continue
@@ -79,10 +81,11 @@ def sweep(folder: Path) -> None:
 
 
 def swap(new: Path, out: Path, previous: Path) -> None:
-    """Put the folder `new` in the place of `out`, and what was there at `new` or at `previous`.
+    """Move the folder `new` to `out`, and the older folder from there to `new` or to `previous`.
 
-    In one step where the system has it, so that there is always a report at `out`. Elsewhere in two: after a kill
-    between them the next sweep puts back `previous`. Raises OSError, with `out` as it was.
+    If the system can exchange folders in one step, there is always a report at `out`. Otherwise the move takes two
+    steps, and after a kill between them the next sweep puts back `previous`. If the function raises OSError, `out` is
+    unchanged.
     """
     if not out.exists():
         new.rename(out)
@@ -96,7 +99,7 @@ def swap(new: Path, out: Path, previous: Path) -> None:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system or the disk cannot."""
+    """Exchange two folders in one step; return False if the system or the disk cannot."""
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
@@ -111,7 +114,7 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else makes or sweeps a work folder in `folder` meanwhile."""
+    """Lock `folder`, so that no other process makes or removes a work folder in it in the meantime."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):
@@ -122,7 +125,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _remove(work: Path) -> None:
-    """The lock last, so that what a dying process is still writing is swept another time."""
+    """Remove a work folder, its lock last, so that a later sweep removes files that a process writes as it ends."""
     short = work / "tmp"
     with contextlib.suppress(OSError):
         target = short.readlink()
@@ -132,7 +135,7 @@ def _remove(work: Path) -> None:
         for path in work.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
-            elif path.name != LOCK and not path.exists():  # the link, once it leads nowhere
+            elif path.name != LOCK and not path.exists():  # a link whose target is gone
                 path.unlink()
         if {path.name for path in work.iterdir()} <= {LOCK}:
             shutil.rmtree(work, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A finished report as one PDF: its pages one after the other, printed by a browser that is on this machine."""
+"""A finished report as one PDF: its pages in their order, printed by an installed browser."""
 
 import os
 import re
@@ -15,24 +15,25 @@ SECONDS = 120
 
 
 def browser() -> str:
-    """The path of a browser that prints.
+    """Return the path of a browser that prints.
 
     Raises
     ------
     ResourceError
-        If there is none.
+        If no such browser is installed.
     """
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise ResourceError(
-            "a PDF is printed by Chromium or Chrome, and neither is on this machine. Install one, or leave --pdf out "
-            "and print index.html from any browser."
+            "--pdf needs Chromium or Chrome to print, and neither is installed. Install a browser, or omit --pdf and "
+            "print "
+            "index.html from any browser."
         )
     return found
 
 
 def pdf(report: str | Path) -> Path:
-    """Print the pages of a report, in the order in which its index links to them; the ledger stays a page.
+    """Print the pages of a report in the order in which its index links to them, without the ledger.
 
     Parameters
     ----------
@@ -42,33 +43,35 @@ def pdf(report: str | Path) -> Path:
     Returns
     -------
     Path
-        Of `report.pdf` in that folder, open to the same readers as the index.
+        The path of `report.pdf` in that folder, which the same people may read as the index.
 
     Raises
     ------
     ResourceError
-        If there is no browser, or if it prints nothing.
+        If a browser is not installed, or does not print a file.
     """
     report, printer = Path(report), browser()
     with TemporaryDirectory() as folder:
         source, target = Path(folder, "report.html"), Path(folder, NAME)
-        source.write_text(joined(report), encoding="utf-8")
+        source.write_text(join_pages(report), encoding="utf-8")
         command = [printer, "--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/own"]
-        command += ["--no-sandbox"] * (hasattr(os, "geteuid") and os.geteuid() == 0)  # it has none as root
+        command += ["--no-sandbox"] * (hasattr(os, "geteuid") and os.geteuid() == 0)  # Chromium has no sandbox as root
         try:
             command += [f"--print-to-pdf={target}", source.as_uri()]
             said = subprocess.run(command, capture_output=True, timeout=SECONDS).stderr
         except subprocess.TimeoutExpired:
-            said = f"no end after {SECONDS} s".encode()
+            said = f"it did not end within {SECONDS} s".encode()
         if not target.exists():
             last = said.decode(errors="replace").strip().splitlines()[-1:]
-            raise ResourceError(f"{printer} printed no PDF: {''.join(last)}. The report itself is at {report}.")
+            raise ResourceError(
+                f"{printer} did not print a PDF: {''.join(last)}. Print {report / 'index.html'} from another browser."
+            )
         target.chmod((report / "index.html").stat().st_mode)
         return Path(shutil.move(target, report / NAME))
 
 
-def joined(report: Path) -> str:
-    """The pages of a report as one page: links between them lead inside it, all others lead nowhere."""
+def join_pages(report: Path) -> str:
+    """Return the pages of a report as one page: links between them stay inside it, and all others are removed."""
     read = {path.name: path.read_text(encoding="utf-8") for path in report.glob("*.html")}
     linked = dict.fromkeys(re.findall(r'href="([^"#]+\.html)', read["index.html"]))
     names = ["index.html", *(name for name in linked if name in read and name not in ("index.html", "ledger.html"))]
@@ -86,6 +89,6 @@ def joined(report: Path) -> str:
 
 
 def _main(page: str) -> str:
-    """What a page says, without its scripts."""
+    """Return the main content of a page without its scripts."""
     main = page[page.index("<main") : page.rindex("</main>") + len("</main>")]
     return re.sub(r"<script\b.*?</script>", "", main, flags=re.DOTALL)

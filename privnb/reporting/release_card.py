@@ -1,67 +1,76 @@
-"""The page of a release card, and both of its files beside a release: what a protection officer reads and signs."""
+"""The page of a release card, and the parts of a card for notebooks."""
 
 import re
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision import prose
-from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, Part, certain, lenient, nearly_certain, unsure
+from privnb.decision.answer import KEEPS, RESERVED
 from privnb.decision.card import Card
 from privnb.decision.policies import measure_of
-from privnb.decision.prose import with_interval
-from privnb.evaluation.risks import linkability, membership
-from privnb.measures.base import facts
+from privnb.decision.release_risks import Part, above_average
+from privnb.measures.base import measure_facts
 from privnb.reporting.templating import environment, template
-from privnb.runtime.names import shown
-from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import Page, Sentences, listed, say
+from privnb.runtime.names import escape_invisible
+from privnb.runtime.numerals import write_percent
+from privnb.runtime.sentences import FullTable, Sentences, join_names, say, strip_markup
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import line, write, write_quantity, write_with_interval
 from privnb.tables.writing import CARD, PAGE
 
-WORST = 3  # groups that are named beside a risk
-
-
-COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # of the answer, as classes of the page; else it breaks the policy
+WORST = 3  # the number of groups that are named next to a risk
+COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # classes of the page by answer; any other answer is "breaks"
+COLUMNS = ["risk", "question", "release", "without the file", "cap", "verdict"]
 
 
 @validated
-def texts(card: Card) -> dict[str, str]:
-    """What stands of a card beside its release, by the endings of the files: its JSON and its page."""
+def render_card(card: Card) -> dict[str, str]:
+    """Return the texts of a card by the endings of their files: its JSON and its page."""
     return {CARD: card.text, PAGE: page(card)}
 
 
 @validated
-def page(card: Card) -> str:
-    """The page of a card: HTML that needs nothing else, a text."""
+def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
+    """Return the page of a card as HTML that needs no other file.
+
+    Parameters
+    ----------
+    card : Card
+    explained : str
+        The name of the page of a report that explains the card. This name is given if the report does not keep the file
+        of the release.
+    anchors : collection of str
+        The anchors of that page's rows of `results.csv`, to which the card links.
+    """
     made = environment()
-    content, answer = card.content, card.content["answer"]
+    content = card.content
+    groups = content["worst_groups"]["shown"]
     text = made.get_template("card.html.j2").render(
         STYLE=Markup(made.globals["STYLE"]) + Markup(template("card.css")),
         card=content,
         file=card.name,
-        colour=COLOURS.get(answer["status"], "breaks"),
-        said=[each for each in answer["sentences"] if each not in {*answer["worst"], *answer["reservations"]}],
-        means=MEANS,
-        even=percent(EVEN),
-        worst=[_worst(content, risk) for risk in content["risks"]],
-        risks=[_shown(risk, content) for risk in content["risks"]],
-        beside=_beside(content["decision"]["beside"]),
-        lost=[facts(name) for name in content["uses"]["by"]],
+        explained=explained,
+        anchors=anchors,
+        colour=COLOURS.get(content["answer"]["status"], "breaks"),
+        risks=[_risk(risk, content) for risk in content["risks"]],
+        worst=[_group(each) for each in _worst_groups(content)],
+        next=_next(content["decision"]["next"]),
         uses=[_use(number) for number in content["uses"]["measures"]],
-        groups=[_row(number) for number in content["worst_groups"]["shown"]],
-        alike=_say("alike", content),
-        promised=listed([in_words(claim) for claim in content["done"]["claims"]] or ["no model of privacy"]),
+        groups=[_group(number) for number in groups],
+        widest=_exceeded_person(content),
+        promised=join_names([write_claim(claim) for claim in content["done"]["claims"]] or ["no privacy model"]),
         treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
         labels=list(dict.fromkeys(entry["labels"] for entry in content["dictionary"] if entry["labels"])),
     )
-    return shown(text)
+    return escape_invisible(text)
 
 
-def in_words(claim: str) -> str:
-    """A privacy model that a provenance claims, in words.
+def write_claim(claim: str) -> str:
+    """Return, in words, a privacy model that a provenance claims.
 
-    >>> in_words("KAnonymity(k=5)"), in_words("TCloseness(t=0.2, sensitive='vote')")
+    >>> write_claim("KAnonymity(k=5)"), write_claim("TCloseness(t=0.2, sensitive='vote')")
     ('k-anonymity, k = 5', "t-closeness, t = 0.2, sensitive = 'vote'")
     """
     name, _, bounds = claim.removesuffix(")").partition("(")
@@ -70,165 +79,160 @@ def in_words(claim: str) -> str:
 
 
 @validated
-def reserved(card: Card) -> Sentences:
-    """What stands against a release although it keeps its policy: sentences."""
-    against = card.content["answer"]["reservations"]
-    return say(f"{len(against)} reservation{'s' * (len(against) != 1)}.", [*against])
-
-
-SAMPLES = {"membership": membership.SAMPLE, "linkability": linkability.SAMPLE}  # people, at most
-COLUMNS = ["risk", "asks", "on average", "what the average counts", "worst-off person", "cap", ""]
+def risks(card: Card) -> FullTable:
+    """Return the risks of a card as a table."""
+    rows = [[_risk(risk, card.content)[name] for name in COLUMNS] for risk in card.content["risks"]]
+    return FullTable(pd.DataFrame(rows, columns=COLUMNS), "risks")
 
 
 @validated
-def measured(card: Card) -> Page:
-    """The risks of a card as a table: a Page."""
-    rows = [
-        (risk["risk"], risk["asks"], _said(risk["mean"]), risk["counts"], _said(risk["worst_person"]),
-         "; ".join(percent(cap["cap"]) for cap in risk["caps"]) or "none",
-         _verdict(card.content, risk))
-        for risk in card.content["risks"]
-    ]  # fmt: skip
-    return Page(pd.DataFrame(rows, columns=COLUMNS), "risks")
+def worst_groups(card: Card) -> FullTable | Sentences:
+    """Return the groups of people with the largest mean of each risk, if it is larger than that of everybody."""
+    rows = [_group(number) for number in _worst_groups(card.content, WORST)]
+    if not rows:
+        return say(*write("decision/card", "no_worst_group"))
+    return FullTable(pd.DataFrame(rows), "groups")
 
 
 @validated
-def worst(card: Card) -> Page | Sentences:
-    """The three groups of which each mean risk is largest, where it is above 0: a Page."""
-    groups = card.content["worst_groups"]["shown"]
-    above = pd.DataFrame([_row(number) for number in groups if number["value"] > 0])
-    if above.empty:
-        above_0 = "Of no group that is shown is a risk above 0."
-        return say(above_0 if groups else "No group is large enough to be shown.")
-    first = above.groupby("risk", sort=False).head(WORST)[["risk", "group", "people", "value"]]
-    return Page(first.rename(columns={"value": "mean risk"}).reset_index(drop=True), "groups")
+def not_tried(card: Card) -> Sentences:
+    """Return the attacks that nobody tried."""
+    return say(*write("decision/card", "not_tried", card.content))
 
 
 @validated
-def untried(card: Card) -> Sentences:
-    """What no attack behind a card tried: sentences."""
-    return say([*card.content["not_tried"]])
+def uses(card: Card) -> FullTable:
+    """Return the measures of utility as a table."""
+    return FullTable(pd.DataFrame([_use(number) for number in card.content["uses"]["measures"]]), "uses")
 
 
 @validated
-def useful(card: Card) -> Page:
-    """What a user keeps: a Page."""
-    rows = [_use(number) for number in card.content["uses"]["measures"]]
-    return Page(pd.DataFrame(rows, columns=["title", "of", "value", "better", "without", "says"]), "use")
+def columns(card: Card) -> FullTable:
+    """Return the published columns: role, treatment and its meaning, public domain, and labels if there are any."""
+    names = {
+        "name": "column", "role": "role", "treated": "treatment", "means": "a cell holds", "domain": "domain",
+        "labels": "labels",
+    }  # fmt: skip
+    table = pd.DataFrame(card.content["dictionary"], columns=[*names])
+    return FullTable(table.loc[:, (table != "").any()].rename(columns=names), "columns")
 
 
 @validated
-def dictionary(card: Card) -> Page:
-    """The data dictionary: a Page."""
-    names = ["name", "role", "treated", "domain", "labels"]
-    return Page(pd.DataFrame(card.content["dictionary"], columns=names), "data dictionary")
-
-
-@validated
-def done(card: Card) -> Sentences:
-    """How the file was made, what is promised, and the digests: sentences."""
+def provenance(card: Card) -> Sentences:
+    """Return how the file was made, and what it promises."""
     content = card.content
-    release, claims = content["release"], [in_words(claim) for claim in content["done"]["claims"]]
-    promised = "No model of privacy is promised."
-    if claims:
-        promised = f"Promised, and checked in the labels: {listed(claims)}."
-    return say(
-        f"Made by {content['decision']['release']}: {release['rows']:,} rows. {_say('alike', content)}",
-        promised,
-        f"Under the policy {content['policy']['title']}, SHA-256 {content['policy']['sha256'][:16]}…",
-    )
+    claims = [write_claim(claim) for claim in content["done"]["claims"]]
+    return say(*write("decision/card", "provenance", content, join_names(claims) if claims else ""))
 
 
-def _said(number: Part | None) -> str:
-    return "" if number is None else with_interval(number)
+def _text(template: str, macro: str, *arguments: object) -> str:
+    return strip_markup(line(template, macro, *arguments))
 
 
-def _say(macro: str, *arguments: object) -> str:
-    """Return one sentence, or a part of one, on a risk."""
-    return "".join(prose.say("risk", macro, *arguments))
-
-
-def _verdict(content: Part, risk: Part) -> str:
-    return _say("verdict", risk, unsure(content, risk), any(lenient(cap) for cap in risk["caps"]))
-
-
-def _worst(content: Part, risk: Part) -> Part:
-    """Return a risk as its line at the top: whose is the largest, and what the policy says."""
-    person, group = risk["worst_person"], risk["worst_group"]
-    without = "" if person is None or person["baseline"] is None else f"{percent(person['baseline'])} without the file"
+def _risk(risk: Part, content: Part) -> Part:
+    """Return a risk as its row of the table and its part of the page."""
+    near = content["policy"]["near_certainty"]
+    worst = _groups_at_risk(risk, content)[:WORST]
+    gauges = [_gauge(risk, "on average", "mean"), _gauge(risk, "worst-off person", "largest")]
+    numbers = [number for number in (risk["mean"], risk["worst_person"]) if number]
     return {
         "risk": risk["risk"],
-        "person": risk["no_person"] or with_interval(person),
-        "without": "" if risk["no_person"] else without,
-        "group": _say("group", group) if group else _say("no_group", risk),
-        "mean": risk["unknown"] if risk["mean"] is None else _say("mean", risk["mean"], risk["counts"]),
-        "caps": _say("caps", risk),
-        "verdict": _verdict(content, risk),
-    }
-
-
-def _shown(risk: Part, content: Part) -> Part:
-    """Return a risk as its part of the page: what is asked, a gauge per number, sentences."""
-    said = [*prose.say("risk", "numbers", risk), *certain(risk)]
-    said += nearly_certain(risk, content["policy"]["near_certainty"]) + prose.say("risk", "attacks", risk, SAMPLES)
-    groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure_of(risk["risk"])]
-    gauges = [_gauge(risk, "on average", "mean"), _gauge(risk, "worst-off person", "largest")]
-    return {
-        **risk,
-        "said": said,
-        "named": [_say("group", each) for each in groups[:WORST] if each["value"] > 0],
-        "no_group": _say("no_group", risk),
-        "verdict": _verdict(content, risk),
+        "question": _text("decision/risks", "question", risk["risk"]),
+        "release": _text("decision/risks", "cell", risk),
+        "without the file": _text("decision/risks", "without", risk),
+        "cap": _text("decision/risks", "caps", risk),
+        "verdict": _text("decision/risks", "verdict", risk),
+        "state": risk["verdict"]["is"],
+        "is_reserved": bool(risk["verdict"]["groups_over"]),
+        "numbers": write("decision/risks", "numbers", risk, near),
+        "adversary": _text("decision/risks", "adversary", risk),
+        "worst": [_text("decision/card", "group", each) for each in worst],
+        "no_group": _text("decision/card", "no_group", risk),
         "gauges": [each for each in gauges if each],
-        "caps_said": [_say("cap", cap) for cap in risk["caps"]],
-        "ids": [id for number in (risk["mean"], risk["worst_person"]) if number for id in number.get("ids", [])],
+        "ids": [id for number in numbers for id in number.get("ids", [])],
     }
 
 
-def _gauge(risk: Part, says: str, statistic: str) -> Part | None:
-    """Return a number of a risk beside its cap, drawn from 0 to 1; None where neither it nor a bound of it is known.
+def _groups_at_risk(risk: Part, content: Part) -> list[Part]:
+    """Return the groups whose risk is larger than that of everybody, the worst first."""
+    own = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure_of(risk["risk"])]
+    return above_average(own, risk["mean"])
 
-    `says`: whose number it is; its `label` is for people who do not see it.
+
+def _worst_groups(content: Part, most: int = 1) -> list[Part]:
+    """Return the groups with the largest mean of each risk, if it is larger than that of everybody."""
+    return [each for risk in content["risks"] for each in _groups_at_risk(risk, content)[:most]]
+
+
+def _exceeded_person(content: Part) -> Part | None:
+    """Return the identity risk of the worst-off person if the interval of a group reaches above it, or None.
+
+    The identity risk of the worst-off person is exact, and bounds the mean of every group. Other risks of a person are
+    not of the same unit as means.
+    """
+    risk = next(each for each in content["risks"] if each["risk"] == "identity")
+    person, measure = risk["worst_person"], measure_of("identity")
+    if person is None or person["value"] is None:
+        return None
+    groups = (each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure)
+    return person if any((each["high"] or 0) > person["value"] for each in groups) else None
+
+
+def _gauge(risk: Part, whose: str, statistic: str) -> Part | None:
+    """Return a number of a risk and its cap as a bar from 0 to 1; None if neither the number nor a bound is known.
+
+    `whose`: the average or the worst-off person. The `label` of the bar is for screen readers.
     """
     number = risk["mean" if statistic == "mean" else "worst_person"]
     if number is None or number["high"] is None:
         return None
     value = number["high"] if number["value"] is None else number["value"]
     most = next((cap["cap"] for cap in risk["caps"] if cap["statistic"] == statistic and not cap["group"]), None)
-    label = f"{risk['risk']}, {says}: {percent(value)}" + ("" if most is None else f"; cap {percent(most)}")
-    ends = {"value": value, "low": number["low"], "high": number["high"]}
+    label = f"{risk['risk']}, {whose}: {write_percent(value)}" + (
+        "" if most is None else f"; cap {write_percent(most)}"
+    )
+    counted = risk["risk"] == "certainty"  # without an interval
+    ends = {"value": value, "low": value if counted else number["low"], "high": value if counted else number["high"]}
     drawn = {name: max(0.0, min(1.0, end or 0.0)) for name, end in ends.items()}
-    return {"says": says, **drawn, "baseline": number["baseline"] or None, "cap": most, "label": label}
+    return {"whose": whose, **drawn, "baseline": number["baseline"] or None, "cap": most, "label": label}
 
 
-def _beside(beside: Part | None) -> Part | None:
-    """This release and the next one, as lines of a table; None where there is no next one."""
-    if beside is None:
+def _next(other: Part | None) -> Part | None:
+    """Return this release and the next one as rows of a table, or None if there is no next release."""
+    if other is None:
         return None
-    pair = beside["this"], beside["other"]
-    lines = [("loss of its users", *(with_interval(each["lost"]) for each in pair))]
-    for risks in zip(*(each["risks"] for each in pair), strict=True):
-        for kind, says in (("mean", "on average"), ("worst_person", "worst-off person")):
-            if any(each[kind] for each in risks):
-                numbers = (with_interval(each[kind]) if each[kind] else "not measured" for each in risks)
-                lines.append((f"{risks[0]['risk']}, {says}", *numbers))
-    return {"release": beside["release"], "is": beside["is"], "lines": lines}
+    pair = other["this"], other["other"]
+    rows = [("loss for the users", *(write_with_interval(each["lost"]) for each in pair))]
+    for both in zip(*(each["risks"] for each in pair), strict=True):
+        for kind, whose in (("mean", "on average"), ("worst_person", "worst-off person")):
+            if any(each[kind] for each in both):
+                shown = (
+                    write_quantity if both[0]["risk"] == "certainty" else write_with_interval
+                )  # certain values are counted
+                numbers = (shown(each[kind]) if each[kind] else "not measured" for each in both)
+                rows.append((f"{both[0]['risk']}, {whose}", *numbers))
+    return {"release": other["release"], "is": other["is"], "rows": rows}
 
 
 def _use(number: Part) -> dict[str, str]:
-    """A measure of what users keep or lose: what it is, and its number beside what lies at the ends."""
-    of = facts(number["row"]["measure"])
-    better = f"{of.better} is better" if of.better else ""
-    without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
+    """Return a measure of utility or loss, next to its value without quasi-identifiers."""
+    of = measure_facts(number["row"]["measure"])
+    without = "" if number["baseline"] is None else of.written(number["baseline"])
     value = "unknown" if number["value"] is None else of.written(number["value"])
     if of.unit == "nats" and number["value"] is not None and number["baseline"]:
-        share = percent(number["value"] / number["baseline"])
-        value, without = f"{share} of that of the {of.baseline}", f"{of.baseline}: 100%"
-    return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,
-            "of": number["row"].get("target", "")}  # fmt: skip
+        value, without = write_percent(number["value"] / number["baseline"]), "100%"
+    target = number["row"].get("target", "")
+    named: Sequence[Any] = (
+        of.title + (f" ({target})" if target else ""),
+        value,
+        without,
+        of.baseline if without else "",
+        of.sentence,
+    )
+    return dict(zip(("measure", "this file", "for comparison", "compared with", "meaning"), named, strict=True))
 
 
-def _row(number: Part) -> dict[str, str]:
-    of = facts(number["row"]["measure"])
+def _group(number: Part) -> dict[str, str]:
+    of = measure_facts(number["row"]["measure"])
     many = "" if number["people"] is None else f"{number['people']:,}"
-    return {"risk": of.title, "group": number["row"]["group"], "people": many, "value": with_interval(number)}
+    return {"risk": of.title, "group": number["row"]["group"], "people": many, "mean risk": write_with_interval(number)}

@@ -1,10 +1,10 @@
-"""What pages are rendered with: the templates, and how text, tables and charts become HTML that needs nothing else."""
+"""The rendering of pages: templates, and text, tables and charts as HTML that needs no other file."""
 
 import functools
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from html import unescape
 from typing import Any
 
@@ -13,52 +13,75 @@ from markupsafe import Markup, escape
 from nbformat import NotebookNode
 
 from privnb.reporting import vega
-from privnb.reporting.charts import V5
-from privnb.reporting.charts.base import render
-from privnb.reporting.charts.narrow import WIDE, fitting, narrow
+from privnb.reporting.charts import V5, tips
+from privnb.reporting.charts.base import render_chart
+from privnb.reporting.charts.narrow import WIDE, fit_width, narrow_chart
 from privnb.reporting.templating import environment, template
+from privnb.runtime.sentences import MIME
 
-ROWS, COLUMNS = 12, 8  # a table of more is folded away
-PROSE = 25  # characters without a digit that a cell of words begins with
+GLOSSARY = "glossary.html"
+ROWS, COLUMNS = 12, 8  # a larger table of numbers is folded away
+PROSE = 25  # a longer cell without a digit among its first characters is prose
 
 
-def templates() -> jinja2.Environment:
-    """The pages' templates with their filters. Charts of one environment share no names."""
+def templates(
+    term: Callable[[str, str], str] | None = None, pages: Collection[str] | None = None
+) -> jinja2.Environment:
+    """Return the pages' templates with their filters, see `environment`. Each chart has its own names in the SVG."""
     from nbconvert.filters import Highlight2HTML, strip_ansi
 
-    made = environment()
+    made = environment(term)
     highlight = Highlight2HTML(pygments_lexer="python3")
     made.filters |= {
-        "markdown": markdown,
+        "markdown": functools.partial(markdown, term=term, pages=pages),
         "highlight": lambda code: Markup(highlight(code)),
         "plain": strip_ansi,
-        "table": _table,
         "figure": functools.partial(_figure, itertools.count(1)),
-        "thumbnail": functools.partial(_thumbnail, itertools.count(1)),
+        "marks": _marks,
         "live": _live,
-        "wall": wall,
+        "is_wall": is_wall,
+        "marked": lambda part: Markup(part) if isinstance(part, str) else [*map(Markup, part)],
+        "breakable": lambda name: Markup(str(escape(name)).replace("_", "_<wbr>")),
     }
-    made.globals |= {"V5": V5}
+    made.globals |= {"V5": V5, "MIME": MIME, "is_prose": is_prose, "has_prose": has_prose}
     return made
 
 
-def markdown(text: str, cell: NotebookNode | None = None) -> Markup:
+def markdown(
+    text: str,
+    cell: NotebookNode | None = None,
+    term: Callable[[str, str], str] | None = None,
+    pages: Collection[str] | None = None,
+) -> Markup:
+    """Return Markdown as HTML.
+
+    A link to the glossary becomes a term, see `glossary.Tips`. A link to a page that is not among `pages`, the pages of
+    the report, becomes its text.
+    """
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+    class Renderer(IPythonRenderer):
+        def link(self, text: str, url: str, title: str | None = None) -> str:
+            page, _, place = url.partition("#")
+            if term and page == GLOSSARY:
+                return str(term(Markup(text), place))
+            is_absent = pages is not None and re.fullmatch(r"[\w-]+\.html", page) and page not in pages
+            return text if is_absent else super().link(text, url, title)
+
     attachments = cell.get("attachments", {}) if cell else {}
-    renderer = IPythonRenderer(escape=True, attachments=attachments, exclude_anchor_links=True)
+    renderer = Renderer(escape=True, attachments=attachments, exclude_anchor_links=True)
     html = MarkdownWithMath(renderer=renderer).render(text)
     return Markup(re.sub(r"<h([23])>(.*?)</h\1>", _anchored, html))
 
 
 def _anchored(heading: re.Match[str]) -> str:
-    """A heading that can be linked to, by its words."""
+    """Return a heading with an anchor made of its words."""
     level, text = heading.groups()
-    return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
+    return f'<h{level} id="{anchor(strip_tags(text))}">{text}</h{level}>'
 
 
 def anchor(text: str) -> str:
-    """What names a place of a page, by its words.
+    """Return the anchor of a heading or a caption.
 
     >>> anchor("Table 1: good utility")
     'Table-1-good-utility'
@@ -66,43 +89,35 @@ def anchor(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
-def _table(html: str) -> Markup:
-    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word; a cell of
-    some words is prose.
-    """
-    html = re.sub(r"<style\b.*?</style>", "", html, flags=re.DOTALL)  # the page has its own and refuses others
-    html = re.sub(rf"<td>(?=[^<\d]{{{PROSE}}})", '<td class="prose">', html)
-    return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
+def is_wall(table: Mapping[str, Any]) -> bool:
+    """Return whether a table is large and consists mainly of numbers, so that a page folds it away."""
+    cells = [cell for row in table["data"] for cell in row]
+    numbers = sum(bool(re.match(r"\W*\d|\s*$", cell)) for cell in cells)
+    return (len(table["data"]) > ROWS or len(table["columns"]) > COLUMNS) and 2 * numbers >= len(cells)
 
 
-def wall(html: str) -> str:
-    """What a table that is a wall of numbers holds, in a line to fold it behind; empty for any other table."""
-    if "<details" in html:
-        return ""
-    rows = re.findall(r"<tr\b.*?</tr>", html.partition("<tbody")[2], re.DOTALL)
-    cells = [re.findall(r"<td\b[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
-    columns, every = max(map(len, cells), default=0), [cell for row in cells for cell in row]
-    numbers = sum(bool(re.match(r"\W*\d|\s*$", re.sub("<[^>]*>", "", cell))) for cell in every)
-    if (len(rows) <= ROWS and columns <= COLUMNS) or 2 * numbers < len(every):
-        return ""
-    heads = re.findall(r"<th\b[^>]*>(.*?)</th>", html.partition("<tbody")[0], re.DOTALL)
-    names = list(dict.fromkeys(filter(None, (plain(head) for head in heads))))
-    more = ", ..." if len(names) > 6 else ""
-    return f"Table of {len(rows)} rows and {columns} columns: {', '.join(names[:6])}{more}"
+def is_prose(table: Mapping[str, Any], column: int) -> bool:
+    """Return whether a column of a table contains prose."""
+    return any(len(row[column]) > PROSE and not re.search(r"\d", row[column][:PROSE]) for row in table["data"])
 
 
-def plain(html: str) -> str:
-    """The text of some HTML, on one line."""
+def has_prose(table: Mapping[str, Any]) -> bool:
+    """Return whether any column of a table contains prose."""
+    return any(is_prose(table, column) for column in range(len(table["columns"])))
+
+
+def strip_tags(html: str) -> str:
+    """Return the text of some HTML, on one line."""
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
 
 def is_chart(data: dict[str, Any]) -> bool:
-    """Whether an output is a chart."""
+    """Return whether an output is a chart."""
     return V5 in data or "image/svg+xml" in data
 
 
 def draw(notebook: str) -> None:
-    """Draw the charts of an executed notebook, JSON text, which its page will then find drawn."""
+    """Draw the charts of an executed notebook (JSON text) in advance for its page."""
     for cell in json.loads(notebook)["cells"]:
         for output in cell.get("outputs", ()):
             if V5 in output.get("data", ()):
@@ -110,16 +125,19 @@ def draw(notebook: str) -> None:
 
 
 def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
-    """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
+    """Return an output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing.
+
+    The tooltip of a mark is its title in the drawing.
+    """
     title, number = _title(data), next(numbers)
     svg = _drawing(data, f"chart{number}")
     width = _width(svg)
     if V5 in data and width and width > WIDE:
-        slim = narrow(data[V5])
+        slim = narrow_chart(data[V5])
         if slim is data[V5]:
             svg = svg.replace('class="', 'class="whole ', 1)
         else:
-            slim = narrow(data[V5], fitting(_width(_drawing({V5: slim}, "")) or WIDE))
+            slim = narrow_chart(data[V5], fit_width(_width(_drawing({V5: slim}, "")) or WIDE))
             svg += _drawing({V5: slim}, f"narrow{number}").replace('class="', 'class="narrow ', 1)
     style = f' style="--width: {width:g}px"' if width else ""
     lines = zip(("strong", "span"), title, strict=True)
@@ -130,64 +148,64 @@ def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
     return Markup(f'<figure class="chart">{caption}{drawing}</figure>')
 
 
+def _marks(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the tooltips of a chart as a table, for readers without a mouse; no rows for a chart with controls."""
+    spec = data.get(V5, {})
+    if not spec or "params" in spec:
+        return {"data": []}
+    bare = tips.describe_marks(_bare(spec))
+    return tips.list_marks(bare, _drawn(json.dumps(bare)))
+
+
 def _width(svg: str) -> float | None:
-    """How many pixels a drawing is wide; None where it does not say so."""
+    """Return the width of a drawing in pixels, or None if it has none."""
     found = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
     return found and float(found[1])
 
 
-def _thumbnail(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
-    """An output with a chart as a small picture: its marks and lines without words, which nobody could read."""
-    svg = re.sub(r"<text\b.*?</text>", "", _drawing(data, f"small{next(numbers)}"), flags=re.DOTALL)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r'\1 preserveAspectRatio="xMidYMin slice"', svg, count=1)
-    return Markup(f'<span class="small" role="img" aria-label="{escape(_name(data))}">{svg}</span>')
-
-
 def _title(data: dict[str, Any]) -> list[str]:
-    """The title of a chart and the line below it, each on one line."""
+    """Return the title of a chart and its subtitle, each on one line."""
     title = data.get(V5, {}).get("title", "")
     both = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title, "")
     return [each if isinstance(each, str) else " ".join(each) for each in both]
 
 
 def _name(data: dict[str, Any]) -> str:
-    """What screen readers say of a chart."""
+    """Return the description of a chart for screen readers."""
     return data.get(V5, {}).get("description") or _title(data)[0] or "chart"
 
 
 def _drawing(data: dict[str, Any], name: str) -> str:
-    """The SVG of a chart without its title. Names of clips and gradients hold for a whole page: charts would cut each
-    other.
-    """
-    spec = _bare(data.get(V5, {}))
-    svg = _drawn(json.dumps(spec)) if spec else data["image/svg+xml"]
+    """Return the SVG of a chart without its title, with names of clips and gradients that are unique on a page."""
+    spec = tips.describe_marks(_bare(data.get(V5, {})))
+    svg = tips.add_titles(_drawn(json.dumps(spec))) if spec else data["image/svg+xml"]
     svg = svg[svg.index("<svg") :]
-    # Vega counts them on from chart to chart of a process: here each chart begins anew.
+    # Vega numbers these names through all charts of a process; here each chart has its own.
     new = {old: f"{name}-{number}" for number, old in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)))}
     svg = re.sub(r'\bid="([^"]+)"', lambda found: f'id="{new[found[1]]}"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", lambda found: f"url(#{new.get(found[1], found[1])})", svg)
-    # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
+    # The other labels are of axes and legends, and screen readers ignore labels inside role=img.
     return re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
 
 
 @functools.lru_cache(maxsize=256)
 def _drawn(spec: str) -> str:
-    """The SVG of a chart, a page's and its thumbnail's: it is drawn once."""
-    return render(json.loads(spec))[0]["image/svg+xml"]
+    """Return the SVG of a chart, which is drawn once for all its uses."""
+    return render_chart(json.loads(spec))[0]["image/svg+xml"]
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification of a chart without its title, which the page says as text."""
+    """Return the specification of a chart without its title, which the page shows as text."""
     return {key: value for key, value in spec.items() if key not in ("$schema", "title")}
 
 
 def _live(data: dict[str, Any]) -> Markup:
-    """The specification of a chart as the content of a `<script>`, which no text in it can end."""
+    """Return the specification of a chart as the content of a `<script>`, in which no text can end the script."""
     return Markup(json.dumps(_bare(data[V5]), separators=(",", ":")).replace("<", r"\u003c"))
 
 
 @functools.cache
 def vega_script() -> Markup:
-    """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
+    """Return one script: Vega, Vega-Lite and Vega-Embed with their licenses, and the code that draws live charts."""
     bundle = vega.bundle(template("live.js")).replace("</script", r"<\/script")
     return Markup(f"/*!\n{template('licences.txt')}*/\n{bundle}")

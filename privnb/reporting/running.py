@@ -1,9 +1,10 @@
-"""Notebooks run with papermill, each in a thread and a kernel of its own.
+"""The execution of notebooks by papermill, each in its own thread and kernel.
 
-A notebook that fails stops no other one. It leaves a copy in `failed-notebooks/` beside the report, its failing cell
-marked, in the place of what an earlier report left there; the next report without a failure removes it. The copy holds
-a traceback, which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and
-no part of a report. In the report stands which cell failed, and nothing that the error says.
+A notebook that fails does not stop the others. A copy of the failed notebook, with the failing cell marked, goes to
+`failed-notebooks/` next to the report and replaces the copy of an earlier report; the next report without a failure
+removes it. The copy has a traceback, which may show values of the data. The copy is therefore for the owner alone, in a
+folder that no other user can open, and is not part of the report. The report names the failing cell, without the text
+of the error.
 """
 
 from __future__ import annotations
@@ -32,23 +33,24 @@ from papermill.execute import raise_for_execution_errors, remove_error_markers
 from traitlets.config import Config
 
 from privnb.reporting import LIBRARIES, kernels
-from privnb.reporting.notebooks import OWN, Notebook, ReportError, tagged
+from privnb.reporting.notebooks import OWN, Notebook, ReportError, has_tag
 from privnb.runtime import processes, progress
-from privnb.runtime.sentences import B, say
-from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.temporary import atomic_write
+from privnb.runtime.wording import write
 
-SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
-ROOM = 2**20  # bytes: a disk with fewer is full
-NOTHING = "NotForThisTable"  # the error of `microdata.schema`, as a kernel names it
+SECONDS = 3600  # the limit without progress, because a lost message of a kernel would stop a run for ever
+ROOM = 2**20  # a disk with fewer free bytes is full
+NOTHING = "NotForThisTable"  # the name of the error of `microdata.schema` in a kernel
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a notebook ended.
+class NotebookRun:
+    """The end of a notebook's run.
 
-    `text`: the executed notebook as JSON text, without times, widget state and paths of this machine; of a notebook
-    that failed, or has nothing to say, one with its title and a sentence. `failed`: what went wrong and where, for its
-    owner alone. `silent`: why it has nothing to say about this table.
+    `text`: the executed notebook as JSON text, without times, widget state and paths of this machine; if the notebook
+    failed or does not apply to the table, a notebook with its title and a sentence. `failed`: the error and its place,
+    for the owner alone. `silent`: the reason why the notebook does not apply to the table.
     """
 
     text: str
@@ -57,55 +59,57 @@ class Ended:
 
     @property
     def done(self) -> bool:
+        """Whether the notebook ran to its end."""
         return not (self.failed or self.silent)
 
 
-def without(notebook: Notebook, reason: str) -> Ended:
-    """How a notebook ended that has nothing to say about this table, for `reason`."""
+def skip_notebook(notebook: Notebook, reason: str) -> NotebookRun:
+    """Return the end of a notebook that does not apply to this table, with the reason."""
     why = f"{reason[:1].upper()}{reason[1:]}"
-    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {why}"), silent=reason)
+    return NotebookRun(_answered(notebook, "silent", why), silent=reason)
 
 
-def run(
+def run_notebooks(
     chosen: Sequence[Notebook],
     work: Path,
     out: Path,
     *,
     jobs: int,
     seconds: float = SECONDS,
-    then: Callable[[Ended], object] = lambda ended: None,
-) -> dict[str, Ended]:
-    """Run notebooks, `jobs` at a time; returns `{name: Ended}`, in the order of `chosen`.
+    then: Callable[[NotebookRun], object] = lambda ended: None,
+) -> dict[str, NotebookRun]:
+    """Run notebooks, `jobs` at a time, and return `{name: NotebookRun}` in the order of `chosen`.
 
-    `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
-    its `STORE` the folder `store` beside `out`, which outlives the run. One that would find what an earlier one has
-    stored begins when that has ended (`Notebook.after`). Progress goes to stderr. A notebook that fails
-    leaves a marked copy in `failed_folder(out)`; the others go on. To fail is also to give no sign of progress for
-    `seconds`: no cell begins, and no item of a step (`progress.track`) is done. `then` is called with each as it ends.
+    `work` is a folder to run in, with a folder `tmp` for temporary files. Each notebook's `OUT` is `work/numbers`, and
+    its `STORE` is the folder `store` next to `out`, which remains after the run. A notebook that uses the stored
+    evaluations of an earlier one starts after the earlier one has ended (`Notebook.after`). Progress goes to stderr. A
+    notebook that fails leaves a marked copy in `find_failed_folder(out)`, and the others continue. A notebook also
+    fails if it shows no progress for `seconds`: no cell starts, and no item of a step (`progress.track`) ends. `then`
+    is called with each notebook that ends.
     """
     for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
-    bars = progress.Bars({notebook.name: len(notebook.read().cells) + 1 for notebook in chosen})  # papermill's, too
-    # First those that others wait for, so that no core is idle while the last of these works alone.
+    bars = progress.Bars({notebook.name: len(notebook.read().cells) + 1 for notebook in chosen})  # one is papermill's
+    # Notebooks for which others wait come first, so that no core is idle while the last one runs alone.
     needed = {notebook.after for notebook in chosen}
     waiting = sorted(chosen, key=lambda notebook: notebook.name not in needed)
     running: list[_Run] = []
     said: set[str] = set()
     contents: dict[str, str] = {}
-    ended: dict[str, Ended] = {}
+    ended: dict[str, NotebookRun] = {}
     sharing = 0
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 unfinished = {each.name for each in waiting} | {each.notebook.name for each in running}
                 notebook = next((each for each in waiting if each.after not in unfinished), None)
-                if notebook is None:  # each waits for one that runs
+                if notebook is None:  # each of them waits for a notebook that runs
                     break
                 waiting.remove(notebook)
                 running.append(_start(notebook, work, out))
             if len(running) != sharing:
                 sharing = len(running)
-                atomic_write(_sharing(work), str(sharing))  # whole or not at all: they may be reading it
+                atomic_write(_sharing(work), str(sharing))  # notebooks may be reading the file
             for each in list(running):
                 goes_on = each.goes_on()
                 each.listen()
@@ -116,33 +120,35 @@ def run(
                 for path, digest in each.state.get("seen", ()):
                     if contents.setdefault(path, digest) != digest:
                         raise ReportError(
-                            f"{path} has changed since this run began: its pages would show two tables. No report was "
-                            "written. Run it again."
+                            f"{path} changed while the report was made, so its pages would show two different tables. "
+                            "The report was not written. Make the report again."
                         )
                 if goes_on and time.monotonic() - each.heard > seconds:
                     _stop([each])
-                    each.error, goes_on = f"TimeoutError: there was no sign of progress for {seconds} s", False
+                    each.error, goes_on = f"TimeoutError: the notebook showed no progress for {seconds} s", False
                 if not goes_on:
                     running.remove(each)
                     name = each.notebook.name
-                    ended[name] = _failure(each, work, out) if each.error else Ended(_cleaned(each.notebook, work, out))
+                    ended[name] = (
+                        _failure(each, work, out) if each.error else NotebookRun(_cleaned(each.notebook, work, out))
+                    )
                     then(ended[name])
-                    word = "failed" if ended[name].failed else "nothing to say" if ended[name].silent else "done"
+                    word = "failed" if ended[name].failed else "nothing to report" if ended[name].silent else "done"
                     bars.end(name, word)
-            time.sleep(0.2)  # to look takes a thousandth of that
+            time.sleep(0.2)  # one turn of the loop takes a thousandth of that
     finally:
         _stop(running)
-        with contextlib.suppress(OSError):  # a terminal that is gone
+        with contextlib.suppress(OSError):  # the terminal may be gone
             bars.close()
     return {notebook.name: ended[notebook.name] for notebook in chosen}
 
 
 class _Manager(kernels.OfCopies):
-    """The manager of one notebook's kernel: nbclient makes it of a class that knows its `run`."""
+    """The manager of one notebook's kernel; nbclient creates it from a subclass with the `run`."""
 
     libraries, silent = LIBRARIES, True
     run: _Run
-    # Whatever kernels are installed: this Python's.
+    # The kernel uses this Python, whatever kernels are installed.
     kernel_spec = KernelSpec(argv=[sys.executable], display_name="Python 3", language="python")
 
     async def _async_pre_start_kernel(self, **asked: Any) -> tuple[list[str], dict[str, Any]]:
@@ -152,30 +158,33 @@ class _Manager(kernels.OfCopies):
 
 @dataclass
 class _Run:
-    """A notebook on its way, what it notes of itself, and when it last did."""
+    """A running notebook, its notes of progress, and the time of the last one."""
 
     notebook: Notebook
     notes: progress.Notes
     environment: Mapping[str, str] = field(default_factory=dict)
-    heard: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
-    cell: int = 0  # how many have begun
-    error: str = ""  # what stopped it, and why
+    heard: float = math.inf  # the time of the last progress; before the first cell, nbclient has its own limit
+    cell: int = 0  # the number of cells that have started
+    error: str = ""  # the error that stopped it
     manager: _Manager | None = None
     thread: threading.Thread | None = None
 
     @property
     def state(self) -> dict[str, Any]:
+        """The notes of progress, with the number of cells."""
         return self.notes.state | {"cell": self.cell}
 
     def goes_on(self) -> bool:
+        """Return whether the notebook still runs."""
         return self.thread is not None and self.thread.is_alive()
 
     def listen(self) -> None:
+        """Read the notes of progress."""
         if self.notes.grew():
             self.heard = time.monotonic()
 
     def begin(self, work: Path, values: Mapping[str, object]) -> None:
-        """Run it in a thread, with the parameters `values`; what comes of it goes to the folder `executed`."""
+        """Run the notebook in a thread with the parameters `values`; the result goes to the folder `executed`."""
         asked = work / "asked" / self.notebook.path.name
         asked.write_text(nbformat.writes(self.notebook.read()), encoding="utf-8")
         self.thread = threading.Thread(target=self._execute, args=(asked, work, values), daemon=True)
@@ -183,15 +192,15 @@ class _Run:
 
     def _execute(self, asked: Path, work: Path, values: Mapping[str, object]) -> None:
         try:
-            with contextlib.closing(ensure_event_loop()):  # the one of this thread
+            with contextlib.closing(ensure_event_loop()):  # the event loop of this thread
                 papermill.execute_notebook(
                     asked,
                     work / "executed" / asked.name,
                     values,
                     kernel_name="python3",
-                    language="python",  # whatever the notebook says of itself, or does not say
+                    language="python",  # the metadata of a notebook may name no language, or another one
                     progress_bar=False,
-                    iopub_timeout=60,  # its own 4 s are too few on a busy machine
+                    iopub_timeout=60,  # the default of 4 s is too short on a busy machine
                     record_timing=False,
                     store_widget_state=False,
                     coalesce_streams=True,
@@ -209,7 +218,7 @@ class _Run:
         self.cell, self.heard = cell_index, time.monotonic()
 
     def kill(self) -> None:
-        """End its kernel, without which papermill ends too."""
+        """End the kernel, and thereby papermill."""
         if self.manager is not None and self.manager.copy is not None:
             self.manager.copy.kill()
 
@@ -220,10 +229,10 @@ def _start(notebook: Notebook, work: Path, out: Path) -> _Run:
     notes = work / "notes" / notebook.name
     environment = {
         **os.environ,
-        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's
+        "IPYTHONDIR": str(work / "ipython"),  # without the user's start-up files
         processes.SHARED: str(_sharing(work)),
         progress.FILE: str(notes),
-        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
+        "TMPDIR": os.path.realpath(work / "tmp"),  # temporary files are removed with the folder
         **processes.ENVIRONMENT,
     }
     run = _Run(notebook, progress.Notes(notes), environment)
@@ -232,8 +241,8 @@ def _start(notebook: Notebook, work: Path, out: Path) -> _Run:
 
 
 def _sharing(work: Path) -> Path:
-    """The file that says to the notebooks how many of them share the cores."""
-    return work / "notes" / "sharing"  # no notebook's name
+    """Return the file with the number of notebooks that share the cores."""
+    return work / "notes" / "sharing"  # notebooks have other names
 
 
 def _stop(runs: Sequence[_Run]) -> None:
@@ -244,19 +253,19 @@ def _stop(runs: Sequence[_Run]) -> None:
             each.thread.join(20)
 
 
-def _failure(ended: _Run, work: Path, out: Path) -> Ended:
-    """How a notebook ended that stopped; leaves the marked copy of one that failed next to `out`."""
+def _failure(ended: _Run, work: Path, out: Path) -> NotebookRun:
+    """Return the end of a notebook that stopped; if it failed, keep a marked copy next to `out`."""
     notebook, reason = ended.notebook, ended.error
     copy = work / "executed" / notebook.path.name
     if not copy.exists():
         return _failed(notebook, "could not be started", f": {_full(work, out) or reason}{_memory(reason)}")
     try:
         executed = remove_error_markers(nbformat.read(copy, 4))
-    except ValueError:  # cut short
+    except ValueError:  # the file is incomplete
         return _failed(notebook, "failed", f": {_full(work, out) or reason}.")
     name, _, message = reason.partition(": ")
-    if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
-        cells = [*executed.cells[ended.cell :], *reversed(executed.cells)]  # or the last, if none was left
+    if name != "PapermillExecutionError":  # the notebook does not contain an error if time or memory ran out
+        cells = [*executed.cells[ended.cell :], *reversed(executed.cells)]  # or the last one
         cell = next(cell for cell in cells if cell.cell_type == "code")
         error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
         cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
@@ -264,11 +273,11 @@ def _failure(ended: _Run, work: Path, out: Path) -> Ended:
         raise_for_execution_errors(executed, str(copy))
     except PapermillExecutionError as error:
         if error.ename == NOTHING:
-            return without(notebook, error.evalue)
-        cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
+            return skip_notebook(notebook, error.evalue)
+        cell = f"cell In [{error.exec_count or ' '}], which begins with `{error.source.strip().splitlines()[0]}`"
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     reason += _memory(reason)
-    failed = failed_folder(out)
+    failed = find_failed_folder(out)
     failed.mkdir(mode=0o700, exist_ok=True)
     failed.chmod(0o700)
     marked = failed / notebook.path.name
@@ -278,54 +287,52 @@ def _failure(ended: _Run, work: Path, out: Path) -> Ended:
     return _failed(notebook, f"failed in {cell}", where)
 
 
-def _failed(notebook: Notebook, how: str, why: str) -> Ended:
-    """`how` is for everybody; `why` may show values of the data."""
-    here = f"{B}This page could not be made.{B} The notebook {how}."
-    return Ended(_sentence(notebook, here), failed=f"{notebook.path.name} {how}{why}")
+def _failed(notebook: Notebook, how: str, why: str) -> NotebookRun:
+    """Return the end of a failed notebook; `how` is for everybody, and `why` may show values of the data."""
+    return NotebookRun(_answered(notebook, "failed", how), failed=f"{notebook.path.name} {how}{why}")
 
 
-def _sentence(notebook: Notebook, text: str) -> str:
-    """A notebook with the title of this one, and a sentence for its answer: JSON text."""
+def _answered(notebook: Notebook, macro: str, *arguments: str) -> str:
+    """Return, as JSON text, a notebook with the title of `notebook` and the sentences of a macro as its answer."""
     read = notebook.read().cells
     cells = [cell for cell in read if cell.cell_type == "markdown"][:1]
     cells = [nbformat.v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
-    deciding = any(tagged(cell, "summary") for cell in read)
-    tags, said = ["answer", "summary"] if deciding else ["answer"], say(text)
-    shown = nbformat.v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
-    answer = nbformat.v4.new_code_cell("", id="answer", metadata={"tags": tags}, outputs=[shown])
+    said = Sentences(*write("reporting/run_notes", macro, *arguments))
+    shown = nbformat.v4.new_output("display_data", said._repr_mimebundle_())
+    answer = nbformat.v4.new_code_cell("", id="answer", metadata={"tags": ["answer"]}, outputs=[shown])
     return nbformat.writes(nbformat.v4.new_notebook(cells=[*cells, answer]))
 
 
 def _full(work: Path, out: Path) -> str:
-    """Which disk has no room left, in words; "" if all have."""
+    """Return a sentence that names the full disks, or an empty text."""
     places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
     full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
-    return f"there is no room left on the disk of {', '.join(full)}. Make room there" if full else ""
+    return f"the disk of {', '.join(full)} is full. Free space there" if full else ""
 
 
 def _memory(reason: str) -> str:
-    """What a kernel that dies, or cannot load a library, leaves unsaid."""
+    """Return advice if memory was perhaps exhausted: the kernel died or could not load a library."""
     dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
-    return "\nPerhaps for want of memory. Try fewer at a time, with --jobs 1." if dead else ""
+    return "\nPerhaps the memory was exhausted. Run fewer notebooks at a time, with --jobs 1." if dead else ""
 
 
 def store_folder(out: Path) -> Path:
-    """Where the notebooks of a report at `out` keep finished evaluations: beside it, for a build replaces `out`."""
+    """Return the folder of finished evaluations, which is next to `out` because a build replaces `out`."""
     return out.with_name("store")
 
 
-def failed_folder(out: Path) -> Path:
-    """Where the marked copies of notebooks that fail in a report at `out` stand."""
+def find_failed_folder(out: Path) -> Path:
+    """Return the folder of the marked copies of failed notebooks of a report at `out`."""
     return out.with_name("failed-notebooks")
 
 
 def forget_failures(out: Path, but: Container[str] = ()) -> None:
-    """Remove the marked copies that earlier reports left beside `out`, but those of the notebooks of these names."""
+    """Remove the marked copies that earlier reports left next to `out`, except those with the names `but`."""
     with contextlib.suppress(OSError):
-        for path in failed_folder(out).glob("[0-9][0-9]_*.ipynb"):
+        for path in find_failed_folder(out).glob("[0-9][0-9]_*.ipynb"):
             if path.stem not in but:
                 path.unlink()
-        failed_folder(out).rmdir()
+        find_failed_folder(out).rmdir()
 
 
 def _cleaned(notebook: Notebook, work: Path, out: Path) -> str:
@@ -334,13 +341,13 @@ def _cleaned(notebook: Notebook, work: Path, out: Path) -> str:
         for key in ("papermill", "widgets"):
             part.metadata.pop(key, None)
     for position, cell in enumerate(executed.cells):
-        injected = tagged(cell, "injected-parameters")
-        if injected or tagged(cell, "papermill-error-cell-tag"):
-            cell.id = f"papermill-{position}"  # papermill's own is random
+        injected = has_tag(cell, "injected-parameters")
+        if injected or has_tag(cell, "papermill-error-cell-tag"):
+            cell.id = f"papermill-{position}"  # papermill gives it a random id
         if injected:
             cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
-        if tagged(cell, "interactive") and cell.cell_type == "code":
-            cell.outputs = []  # a widget is nothing without its kernel
+        if has_tag(cell, "interactive") and cell.cell_type == "code":
+            cell.outputs = []  # a widget does not work without its kernel
     texts = functools.partial(_without_paths, _places(notebook, work, out))
     return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
 
@@ -354,7 +361,7 @@ def _each_text(node: Any, change: Callable[[str], str]) -> Any:
 
 
 def _places(notebook: Notebook, work: Path, out: Path) -> dict[str, str]:
-    """What stands for each folder of this machine, `{path: words}`, the longest path first."""
+    """Return the words that replace each folder of this machine: `{path: words}`, the longest path first."""
     dataset = Path(str(notebook.values.get("DATASET", "")))
     places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
     places |= {work: "report", store_folder(out): "store"} | ({dataset.parent: "data"} if dataset.is_absolute() else {})
@@ -367,5 +374,5 @@ def _without_paths(places: Mapping[str, str], text: str) -> str:
         if place in text:
             start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback
             text = re.sub(rf"{start}{re.escape(place)}(?![\w-])", words, text)
-    # Where a warning comes from.
+    # Warnings name the temporary file of their cell.
     return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text) if "/ipykernel_" in text else text

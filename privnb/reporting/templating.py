@@ -1,19 +1,21 @@
-"""The templates of pages, with what every page has: the style, and text that no element can come of."""
+"""The templates of pages, with the style of every page and the escaping of text."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib import metadata, resources
 
 import jinja2
 from markupsafe import Markup
 
-from privnb.runtime import sentences
+from privnb.runtime.sentences import inline
+from privnb.runtime.wording import FILTERS, Wording
 
 
-def environment() -> jinja2.Environment:
-    """Return the pages' templates, with the style and the version that each of them names."""
+def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environment:
+    """Return the pages' templates with the style and the version of the package. `term`: as in `Wording`."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
         autoescape=True,
@@ -23,7 +25,14 @@ def environment() -> jinja2.Environment:
     )
     made.filters["sha256"] = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     made.globals |= {"version": metadata.version("privnb")}
-    made.globals |= {"SENTENCES": sentences.OPEN, "STYLE": Markup(template("style.css"))}
+    wording = Wording(term)
+    made.filters |= FILTERS | {"inline": inline}
+    made.globals |= {
+        "STYLE": Markup(template("style.css")),
+        "write": wording.parts,
+        "line": wording.line,
+        "has": wording.has,
+    }
     return made
 
 

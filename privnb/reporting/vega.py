@@ -1,19 +1,19 @@
-"""What draws live charts: Vega, Vega-Lite and Vega-Embed in one file of JavaScript with what calls them."""
+"""The script of live charts: Vega, Vega-Lite and Vega-Embed in one file of JavaScript with the code that calls them."""
 
 import contextlib
 import hashlib
 from importlib import metadata, util
 from pathlib import Path
 
-from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.temporary import atomic_write
 
 KEPT = Path(util.cache_from_source(__file__)).parent
 
 
 def bundle(script: str) -> str:
-    """`script`, which imports nothing, in one text with all that it calls.
+    """Return a script without imports in one text with all libraries that it calls.
 
-    To make it takes two seconds: it is kept beside the modules that Python has compiled, where these can be written.
+    Bundling takes two seconds, so the text is kept next to Python's compiled modules if that folder is writable.
     """
     what = f"{metadata.version('vl-convert-python')}\n{script}"
     kept = KEPT / f"vega-{hashlib.sha256(what.encode()).hexdigest()[:16]}.js"

@@ -1,1 +1,1 @@
-"""What every room needs: argument checks, names, numbers in words, progress, processes."""
+"""Argument checks, names, numbers in words, progress and processes, which all subpackages use."""

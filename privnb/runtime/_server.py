@@ -1,6 +1,7 @@
-"""The first module of the server of `processes.served`: it ignores Ctrl-C, which the process that started it answers.
+"""The first module that the server of `processes.start_workers` imports, which makes the server ignore Ctrl-C.
 
-Else a stop while the server loads its libraries would print a traceback of theirs. Elsewhere this module does nothing.
+The process that started the server responds to Ctrl-C. Without this module, a stop while the server loads libraries
+would print a traceback of these libraries. In any other process, the module does nothing.
 """
 
 import os

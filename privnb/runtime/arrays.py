@@ -1,4 +1,4 @@
-"""Types of arrays by what they hold; shapes are stated in docstrings."""
+"""Types of arrays with elements of one type; docstrings state the shapes."""
 
 from typing import Any
 
@@ -9,4 +9,4 @@ Array = NDArray[Any]
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
-Int = int | np.integer[Any]  # one whole number, of Python or out of an array
+Int = int | np.integer[Any]  # a whole number of Python or from an array

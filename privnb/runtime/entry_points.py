@@ -1,12 +1,11 @@
-"""Methods of other installed packages: what their entry points name is found like the methods of this package.
+"""Methods of other installed packages, found by their entry points like the methods of this package.
 
-A package states them in its `pyproject.toml`, and nobody has to import it:
+A package states its methods in its `pyproject.toml`, so that users need not import the package:
 
-    [project.entry-points."privnb.sanitizers"]
-    neighbours = "their_package:Neighbours"
+[project.entry-points."privnb.sanitizers"] neighbours = "their_package:Neighbours"
 
-The group is the name of the room. Entry points are looked up and loaded when a room is first asked which methods there
-are. One that cannot be used is named in a warning and left out.
+The group is the name of the subpackage. Entry points are looked up and loaded when privnb first needs the methods of a
+subpackage. An entry point that cannot be used is left out, with a warning that names it.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ class EntryPointWarning(UserWarning):
 
 
 _found: dict[str, dict[EntryPoint, Any]] = {}
-_loading = threading.RLock()  # a module that is loaded may ask for the methods itself
+_loading = threading.RLock()  # a module that is being loaded may itself look up the methods
 
 
 @cache
 def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group, in the order of their names; none is loaded."""
-    from importlib import metadata  # which takes longer than the rest of `import privnb`
+    """Return the entry points of a group, sorted by name, without loading them."""
+    from importlib import metadata  # this import takes longer than the rest of `import privnb`
 
     return tuple(sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)))
 
 
 def load_group(group: str) -> dict[EntryPoint, Any]:
-    """Return what the entry points of a group name, loaded once: `{entry point: object}`.
+    """Return `{entry point: object}` for a group, and load each entry point only once.
 
-    One that cannot be loaded is left out with a warning.
+    An entry point that cannot be loaded is left out with a warning.
     """
     with _loading:
         if group not in _found:
@@ -64,15 +63,16 @@ def load_group(group: str) -> dict[EntryPoint, Any]:
 
 
 def load_methods(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[str, Any]:
-    """Return what a group names, by the entry points' names, as `check(entry point, object)` gives it.
+    """Return the checked methods of a group, by the names of their entry points.
 
-    What `check` refuses is left out with a warning, and so is the second of two entry points of one name.
+    `check(entry point, object)` returns the method or raises an error. A method that `check` refuses is left out with a
+    warning. The same happens to the second of two entry points with the same name.
     """
     found: dict[str, Any] = {}
     for point, thing in load_group(group).items():
         try:
             if point.name in found:
-                raise UsageError("another installed package has an entry point of this name")
+                raise UsageError("another installed package has an entry point with this name")
             found[point.name] = check(point, thing)
         except Exception as error:
             warn_about(point, error)
@@ -80,19 +80,21 @@ def load_methods(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[st
 
 
 def check_class(point: EntryPoint, thing: Any) -> Any:
-    """Raise UsageError unless an entry point names a class of the kind that its group is of, or a module of some."""
+    """Raise UsageError unless an entry point names a class of its group, or a module with such classes."""
     own = isinstance(thing, type) and any(kind.__module__.startswith(f"{point.group}.") for kind in thing.__mro__)
     if not (own or isinstance(thing, ModuleType)):
-        from privnb.runtime import expect  # with NumPy, which the help of a command does without
+        from privnb.runtime import expect  # this loads NumPy, which the help of a command does not need
 
-        raise UsageError(f"it must name a class below one of {point.group}, or a module; got {expect.found(thing)}")
+        raise UsageError(
+            f"it must name a module, or a subclass of a class in {point.group}; got {expect.describe_value(thing)}"
+        )
     return thing
 
 
 def find_method(name: str, groups: Sequence[str] = GROUPS) -> Any:
-    """Return what an installed package's entry point has under this name, a class or a function; None without any.
+    """Return the class or function that an installed package registers under this name; None if there is none.
 
-    No entry point is loaded unless one of its group states the name, or a module.
+    Entry points are loaded only if they state the name, or if they name a module.
     """
     for group in groups:
         for point in find_entry_points(group):
@@ -105,7 +107,7 @@ def find_method(name: str, groups: Sequence[str] = GROUPS) -> Any:
 
 
 def warn_about(point: EntryPoint, error: BaseException) -> None:
-    """Warn that an entry point is left out, and why."""
+    """Warn that an entry point is left out, and give the reason."""
     package = point.dist.name if point.dist else "an installed package"
     warnings.warn(
         f"{package}: its entry point '{point.name} = {point.value}' of the group '{point.group}' cannot be used "

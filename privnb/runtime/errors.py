@@ -4,12 +4,19 @@ Each class also inherits from the builtin exception that Python programmers expe
 a `UsageError`. Any other exception that leaves the package is a fault of the package.
 """
 
+import errno
 from typing import ClassVar
 
 __all__ = [
-    "ConditionError", "InputError", "InputFileError", "MissingFileError", "OutputExistsError", "PrivacyError",
-    "PrivnbError", "ResourceError", "UsageError", "UsageTypeError",
+    "ConditionError", "InputError", "InputFileError", "MissingFileError", "OutputError", "OutputExistsError",
+    "PrivacyError", "PrivnbError", "ResourceError", "UsageError", "UsageTypeError",
 ]  # fmt: skip
+
+# The numbers of errors of the system for a path that cannot be written, whatever the machine has left.
+UNUSABLE = (
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+    errno.ENAMETOOLONG,
+)  # fmt: skip
 
 
 class PrivnbError(Exception):
@@ -33,7 +40,7 @@ class PrivnbError(Exception):
 
 
 class ConditionError(PrivnbError, ValueError):
-    """A condition that was asked for is not met (exit status 1)."""
+    """A stated condition is not met (exit status 1)."""
 
     status = 1
 
@@ -48,12 +55,19 @@ class UsageTypeError(UsageError, TypeError):
     """An argument is of the wrong type (exit status 2)."""
 
 
-class OutputExistsError(UsageError, FileExistsError):
-    """An output exists already and is left as it is (exit status 2)."""
+class OutputError(UsageError, OSError):
+    """An output cannot be written to its path, which is in no existing folder or is not writable (exit status 2)."""
+
+
+class OutputExistsError(OutputError, FileExistsError):
+    """An output already exists, and privnb does not replace it (exit status 2)."""
 
 
 class PrivacyError(PrivnbError, ValueError):
-    """Nothing is released, because it would harm people or because no release keeps what was asked (exit status 3)."""
+    """Nothing is released (exit status 3).
+
+    The release would harm people, or no release meets the stated requirements.
+    """
 
     status = 3
 
@@ -73,10 +87,15 @@ class MissingFileError(InputFileError, FileNotFoundError):
 
 
 class ResourceError(PrivnbError, OSError):
-    """The machine lacks something: memory, disk space, a permission or a program (exit status 5)."""
+    """The machine lacks something: memory, disk space or a program (exit status 5)."""
 
     status = 5
 
 
+def output_error(said: str, error: OSError) -> OutputError | ResourceError:
+    """Return the error for a failed write: OutputError if the path is at fault, and ResourceError otherwise."""
+    return OutputError(said) if error.errno in UNUSABLE else ResourceError(said)
+
+
 for _public in [each for each in vars().values() if isinstance(each, type) and issubclass(each, PrivnbError)]:
-    _public.__module__ = "privnb"  # where people import it from, and what a traceback names
+    _public.__module__ = "privnb"  # the module from which people import it, and which a traceback names

@@ -1,7 +1,7 @@
-"""What an argument must be, checked where it comes in: an error names it, says what was found and what to do.
+"""Checks of arguments; each error states the argument, the value that was given, and the remedy.
 
-Each function takes the name of the argument and its value, raises, and otherwise returns the value. What was found is
-shown only where it is short: the rows of a table belong into no error.
+Each function takes the name of the argument and its value, and returns the value or raises an error. The error repeats
+the value only if it is short, because rows of a table must not appear in errors.
 """
 
 import math
@@ -16,15 +16,15 @@ import numpy as np
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.lazy import pd
 
-LONGEST = 60  # letters of a value that an error repeats
-REPEATS = 1000  # of what is drawn: more tell nothing new, and take days
+LONGEST = 60  # the maximum number of characters of a value that an error repeats
+REPEATS = 1000  # more repeats of a random step add no information and would take days
 
 
-def found(value: Any) -> str:
-    """A value as an error shows it: plain ones as they are written, of any other the kind.
+def describe_value(value: Any) -> str:
+    """Return a value as an error shows it: numbers and texts as written, other objects by type.
 
-    >>> found(2.5), found([1, 2]), found({}), found(np.zeros(3)), found(int)
-    ('2.5', 'a list', 'a dict', 'an ndarray', 'the class int')
+    >>> [describe_value(value) for value in (2.5, [1, 2], {}, np.zeros(3), int)]
+    ['2.5', 'a list', 'a dict', 'an ndarray', 'the class int']
     """
     if isinstance(value, type):
         return f"the class {value.__name__}"
@@ -36,15 +36,15 @@ def found(value: Any) -> str:
 
 
 def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
-    """Raise TypeError unless `value` is of one of `kinds`. `instead`: what gives one, to end the error with."""
+    """Raise UsageTypeError unless `value` is an instance of one of `kinds`; `instead` ends the error with a remedy."""
     if not isinstance(value, kinds):
         wanted = " or ".join("None" if each is type(None) else each.__name__ for each in kinds)
-        raise UsageTypeError(f"{name} must be a {wanted}, got {found(value)}.{instead and f' {instead}'}")
+        raise UsageTypeError(f"{name} must be a {wanted}; got {describe_value(value)}.{instead and f' {instead}'}")
     return value
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether it is a finite number and no bool; those of numpy and fractions are."""
+    """Return whether a value is a finite number and not a bool; numbers of NumPy and fractions are also numbers."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -54,78 +54,78 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number and no bool."""
+    """Return whether a value is a whole number and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def fitting(name: str, value: Any, fits: object, wanted: str, error: type[UsageError] = UsageError) -> Any:
-    """Raise `error`, which says that `wanted` is what the argument must be, unless the value `fits`."""
+def check_fit(name: str, value: Any, fits: object, wanted: str, error: type[UsageError] = UsageError) -> Any:
+    """Raise `error`, which states that the argument must be `wanted`, unless `fits` is true."""
     if not fits:
-        raise error(f"{name} must be {wanted}, got {found(value)}.")
+        raise error(f"{name} must be {wanted}; got {describe_value(value)}.")
     return value
 
 
 def number(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a finite number."""
-    return fitting(name, value, is_number(value), "a finite number")
+    return check_fit(name, value, is_number(value), "a finite number")
 
 
 def positive(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a finite number above 0."""
-    return fitting(name, value, is_number(value) and value > 0, "a positive number")
+    return check_fit(name, value, is_number(value) and value > 0, "a positive number")
 
 
 def above(name: str, value: Any, least: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a finite number above `least`; `why` it cannot be that."""
-    return fitting(name, value, is_number(value) and value > least, f"a number above {least:.4g} ({why})")
+    """Raise ValueError unless `value` is a finite number above `least`; `why` states the reason for that bound."""
+    return check_fit(name, value, is_number(value) and value > least, f"a number above {least:.4g} ({why})")
 
 
 def share(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a share above 0 and at most 1."""
-    return fitting(name, value, is_number(value) and 0 < value <= 1, "a share above 0 and at most 1")
+    return check_fit(name, value, is_number(value) and 0 < value <= 1, "a share above 0 and at most 1")
 
 
 def share_or_none(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a share from 0 to 1."""
-    return fitting(name, value, is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
+    return check_fit(name, value, is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
 
 
 def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a number above `low` and below `high`, see `why`."""
+    """Raise ValueError unless `value` is a number above `low` and below `high`; `why` states the reason."""
     wanted = f"a number above {low:.4g} and below {high:.4g} ({why})"
-    return fitting(name, value, is_number(value) and low < value < high, wanted)
+    return check_fit(name, value, is_number(value) and low < value < high, wanted)
 
 
 def boolean(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` is True or False."""
-    return fitting(name, value, isinstance(value, bool | np.bool_), "True or False", UsageTypeError)
+    return check_fit(name, value, isinstance(value, bool | np.bool_), "True or False", UsageTypeError)
 
 
 def integer(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a whole number."""
-    return fitting(name, value, is_whole(value), "a whole number")
+    return check_fit(name, value, is_whole(value), "a whole number")
 
 
 def whole(name: str, value: Any, least: int, why: str = "") -> Any:
-    """Raise ValueError unless `value` is a whole number of at least `least`; `why` it cannot be less."""
+    """Raise ValueError unless `value` is a whole number of at least `least`; `why` states the reason."""
     reason = f" ({why})" if why else ""
-    return fitting(name, value, is_whole(value) and value >= least, f"a whole number of at least {least}{reason}")
+    return check_fit(name, value, is_whole(value) and value >= least, f"a whole number of at least {least}{reason}")
 
 
 def repeats(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a number of repeats: a whole number from 0 to `REPEATS`."""
-    return fitting(name, value, is_whole(value) and 0 <= value <= REPEATS, f"a whole number from 0 to {REPEATS:,}")
+    """Raise ValueError unless `value` is a number of repeats, which is a whole number from 0 to `REPEATS`."""
+    return check_fit(name, value, is_whole(value) and 0 <= value <= REPEATS, f"a whole number from 0 to {REPEATS:,}")
 
 
 def text(name: str, value: Any, example: str) -> Any:
-    """Raise ValueError unless `value` is text and not empty; `example`: what it says, such as "an attribute"."""
-    return fitting(name, value, isinstance(value, str) and value, f"the name of {example}, as text")
+    """Raise ValueError unless `value` is non-empty text; `example` states what it names, such as "an attribute"."""
+    return check_fit(name, value, isinstance(value, str) and value, f"the name of {example}, as text")
 
 
 def one_of(name: str, value: Any, known: Collection[Any]) -> Any:
     """Raise ValueError unless `value` is one of the texts `known`."""
     if not (isinstance(value, str) and value in known):
-        raise UsageError(f"{name} must be one of {', '.join(known)}, got {found(value)}.")
+        raise UsageError(f"{name} must be one of {', '.join(known)}; got {describe_value(value)}.")
     return value
 
 
@@ -136,26 +136,28 @@ def strings(**arguments: Any) -> None:
 
 
 def texts(name: str, value: Any, what: str) -> Any:
-    """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
+    """Raise ValueError unless `value` is a list or tuple of different texts; `what` states what they name."""
     listed = isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)
-    fitting(name, value, listed, f"a list of {what}, each as text")
+    check_fit(name, value, listed, f"a list of {what}, each as text")
     if doubled := [each for each, times in Counter(value).items() if times > 1]:
-        raise UsageError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
+        raise UsageError(f"{name} must be a list of different {what}; got {', '.join(doubled)} more than once.")
     return value
 
 
 def numbers(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a list or tuple of finite numbers."""
     listed = isinstance(value, list | tuple | range) and all(map(is_number, value))
-    return fitting(name, value, listed, "a list of finite numbers")
+    return check_fit(name, value, listed, "a list of finite numbers")
 
 
 def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
-    """Raise TypeError unless `value` is a list, or another collection in an order, of one of `kinds` each."""
+    """Raise UsageTypeError unless `value` is an ordered collection whose items are instances of `kinds`."""
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         wanted = " or ".join(each.__name__ for each in kinds)
-        raise UsageTypeError(f"{name} must be a list, of {wanted} each, got {found(value)}.{instead and f' {instead}'}")
-    if not {*map(type, value)} <= {*kinds}:  # of a hundred thousand lines nobody is named
+        raise UsageTypeError(
+            f"{name} must be a list of {wanted}; got {describe_value(value)}.{instead and f' {instead}'}"
+        )
+    if not {*map(type, value)} <= {*kinds}:  # long lists usually pass here, so that no name is made for each item
         for place, each in enumerate(value):
             kind(f"{name}[{place}]", each, *kinds, instead=instead)
     return value
@@ -164,24 +166,27 @@ def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
 def path(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is text that can be a path, or a path."""
     fits = isinstance(value, str | os.PathLike) and str(value) and "\0" not in str(value)
-    return fitting(name, value, fits, "a path, as text")
+    return check_fit(name, value, fits, "a path, as text")
 
 
 def randomness(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a seed, a list of them, a numpy Generator or None."""
+    """Raise ValueError unless `value` is a seed, a list of seeds, a NumPy Generator or None."""
     seeds = value if isinstance(value, list | tuple) and value else [value]
     whole_numbers = all(is_whole(each) and each >= 0 for each in seeds)
     fits = value is None or isinstance(value, np.random.Generator) or whole_numbers
-    return fitting(name, value, fits, "a seed, a whole number from 0, or a numpy Generator")
+    return check_fit(name, value, fits, "a seed (a whole number of at least 0) or a numpy Generator")
 
 
 def function(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` can be called."""
-    return fitting(name, value, callable(value), "a function", UsageTypeError)
+    return check_fit(name, value, callable(value), "a function", UsageTypeError)
 
 
 def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> Any:
-    """Raise TypeError unless `value` is a DataFrame, or ValueError unless it has these columns. `instead`: as above."""
+    """Raise an error unless `value` is a DataFrame with these columns; `instead` ends the error with a remedy.
+
+    The error is a UsageTypeError for another type and a UsageError for missing columns.
+    """
     kind(name, value, pd.DataFrame, instead=instead)
     if absent := [column for column in columns if column not in value]:
         raise UsageError(f"{name} lacks the columns {', '.join(absent)}.{instead and f' {instead}'}")
@@ -189,24 +194,24 @@ def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> A
 
 
 def column(name: str, value: Any, length: int | None = None) -> Any:
-    """Raise ValueError unless `value` is a list, array or column of values, not empty, and of that length."""
+    """Raise ValueError unless `value` is a non-empty list, array or column; `length` is the number of its values."""
     listed = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
     many = "values, one or more" if length is None else f"{length} values"
-    return fitting(name, value, listed and len(value) and length in (None, len(value)), f"an array (n,) of {many}")
+    return check_fit(name, value, listed and len(value) and length in (None, len(value)), f"an array (n,) of {many}")
 
 
 def vector(name: str, value: Any, length: int | None = None) -> Any:
-    """Raise ValueError unless `value` is a list, array or column of finite numbers, and of that length."""
+    """Raise ValueError unless `value` is a list, array or column of finite numbers; `length` is their number."""
     plain = isinstance(value, np.ndarray | pd.Series) and value.dtype.kind in "iuf"
     items = value.tolist() if isinstance(value, np.ndarray | pd.Series) and not plain else value
     listed = isinstance(items, list | tuple) or (plain and value.ndim == 1)
     fits = listed and len(items) and length in (None, len(items))
     fits = fits and (np.isfinite(items).all() if plain else all(map(is_number, items)))
-    return fitting(name, value, fits, f"an array (n,) of {'' if length is None else f'{length} '}finite numbers")
+    return check_fit(name, value, fits, f"an array (n,) of {'' if length is None else f'{length} '}finite numbers")
 
 
 def array(name: str, value: Any, dimensions: int) -> Any:
-    """Raise ValueError unless `value` is an array of `dimensions` dimensions, of finite numbers and not empty."""
+    """Raise ValueError unless `value` is a non-empty array of finite numbers with this number of dimensions."""
     numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
     fits = numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()
-    return fitting(name, value, fits, f"an array of {dimensions} dimensions, of finite numbers")
+    return check_fit(name, value, fits, f"an array of {dimensions} dimensions, of finite numbers")

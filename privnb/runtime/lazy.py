@@ -1,7 +1,8 @@
-"""Libraries of tables, imported when something of them is first asked for: `from privnb.runtime.lazy import pd, pa`.
+"""Libraries for tables, which are imported on first use: `from privnb.runtime.lazy import pd, pa`.
 
-Each of them takes longer to import than all that `from privnb import Mondrian` needs besides. A module that uses this
-one starts with `from __future__ import annotations`, since an annotation that is evaluated asks for the library.
+Each of these libraries takes longer to import than everything else that `from privnb import Mondrian` needs. A module
+that imports from here starts with `from __future__ import annotations`, because evaluating an annotation would load the
+library.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Names of columns, studies, datasets and files: which may be used, how a text lists several and how they are shown."""
+"""Names of columns, studies, datasets and files: rules for names, lists of names, and names in terminals."""
 
 import difflib
 import itertools
@@ -7,22 +7,22 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
+OWN = "\ue000"  # the first character of privnb's own column names; it is invisible and forbidden in all other names
 QUOTED = r'"((?:[^"]|"")*)"'
-# A quotation mark within a word opens nothing.
+# A quotation mark inside a word does not start a quoted name.
 ITEM = re.compile(rf'\s*(?:{QUOTED}|((?:(?<![^\s:|,])"(?:[^"]|"")*"|[^,])*?))\s*(?:,|$)')
 
-CURSOR = re.compile(r"(?:\s|\x1b\[A)*")  # how several bars of progress move the cursor of a terminal
+CURSOR = re.compile(r"(?:\s|\x1b\[A)*")  # the sequences with which several progress bars move the cursor of a terminal
 FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blank
 
 
-def refused(name: str) -> str:
-    """What a name holds that no name may, for an error; "" if it may be used.
+def find_forbidden(name: str) -> str:
+    r"""Return the first forbidden part of a name, as an error shows the part; "" if no part is forbidden.
 
-    No control character, none that is invisible or turns the direction of what follows, no angle bracket: a name stands
-    in pages, files and terminals, and is to look like what it is.
+    Names must not contain control characters, invisible characters, characters that change the direction of text, or
+    angle brackets, because names appear in pages, files and terminals and must look like what they are.
 
-    >>> refused("age"), refused("age<b>"), refused("age\\u202e")
+    >>> find_forbidden("age"), find_forbidden("age<b>"), find_forbidden("age\u202e")
     ('', "'<'", 'the invisible character U+202E')
     """
     for character in name:
@@ -33,49 +33,52 @@ def refused(name: str) -> str:
     return ""
 
 
-def offered(name: str) -> str:
-    """A name that may be used instead: a space for each character that is refused, and no others at its ends.
+def clean_name(name: str) -> str:
+    """Return an allowed name: each forbidden character becomes a space, and surplus spaces are removed.
 
-    >>> offered("illness<b>"), offered("<>")
+    >>> clean_name("illness<b>"), clean_name("<>")
     ('illness b', 'unnamed')
     """
-    return " ".join("".join(" " if refused(each) else each for each in name).split()) or "unnamed"
+    return " ".join("".join(" " if find_forbidden(each) else each for each in name).split()) or "unnamed"
 
 
-def renamed_in(names: Iterable[str]) -> dict[str, str]:
-    """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
+def rename_invalid(names: Iterable[str]) -> dict[str, str]:
+    """Return `{column: new name}` for the columns whose names are not allowed.
+
+    A name that cannot be the name of a hierarchy's file is not allowed either.
+    """
     names = [*names]
-    unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
+    unfit = [column for column in names if find_forbidden(column) or re.search(r"[/\\]|^\.", column)]
     taken = set(names) - set(unfit)
     renamed: dict[str, str] = {}
     for column in unfit:
-        name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+        name = clean_name(re.sub(r"[/\\]|^\W+", " ", column))
         numbered = (f"{name} {number}" for number in itertools.count(2))
         renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
         taken.add(renamed[column])
     return renamed
 
 
-def renaming(renamed: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each column that its file calls otherwise. `renamed`: names by those of the file.
+def describe_renaming(renamed: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each column whose name differs from that in its file; `renamed` maps old names to new ones.
 
-    >>> print(*renaming({"in/out": "in out", "sex": "gender"}), sep="\\n")
-    'in/out' is called 'in out' here: a name must not begin with a dot, nor hold a slash, an angle bracket or an \
-invisible character.
-    'sex' is called 'gender' here: its description says so under [renamed].
+    >>> describe_renaming({"sex": "gender"})
+    ["'sex' is called 'gender' here: its description renames it under [renamed]."]
     """
     unfit = "a name must not begin with a dot, nor hold a slash, an angle bracket or an invisible character"
-    chosen = "its description says so under [renamed]"
+    chosen = "its description renames it under [renamed]"
     return [
-        f"{own!r} is called '{name}' here: {unfit if renamed_in([own]) else chosen}." for own, name in renamed.items()
+        f"{own!r} is called '{name}' here: {unfit if rename_invalid([own]) else chosen}."
+        for own, name in renamed.items()
     ]
 
 
-def apart(names: Sequence[str]) -> list[str]:
-    """Names of the columns of a file, of which a second and third one of a name have numbers, and one without a name
-    that of its place.
+def make_unique(names: Sequence[str]) -> list[str]:
+    """Return different names for the columns of a file.
 
-    >>> apart(["", "sex", "age", "age"])
+    A repeated name gets a number, and a column without a name gets a name with its position.
+
+    >>> make_unique(["", "sex", "age", "age"])
     ['column 1', 'sex', 'age', 'age (2)']
     """
     found: list[str] = []
@@ -87,71 +90,74 @@ def apart(names: Sequence[str]) -> list[str]:
     return found
 
 
-def first_of(name: str) -> str:
-    """The name that `apart` gave a number, if it did.
+def original_name(name: str) -> str:
+    """Return the name to which `make_unique` added a number; empty if `make_unique` added no number.
 
-    >>> first_of("age (2)"), first_of("age")
+    >>> original_name("age (2)"), original_name("age")
     ('age', '')
     """
     return next(iter(re.findall(r"(.+) \(\d+\)", name)), "")
 
 
-def has_none(names: Iterable[str]) -> list[str]:
-    """Which columns have the name that `apart` gives one without a name.
+def find_unnamed(names: Iterable[str]) -> list[str]:
+    """Return the columns whose names `make_unique` chose because the file has none for them.
 
-    >>> has_none(["column 1", "sex", "column 2"])
+    >>> find_unnamed(["column 1", "sex", "column 2"])
     ['column 1']
     """
     return [name for place, name in enumerate(names, 1) if name == f"column {place}"]
 
 
-def some_of(names: Iterable[str], most: int = 3) -> str:
-    """Names for a sentence that needs not all of them.
+def abbreviate_names(names: Iterable[str], most: int = 3) -> str:
+    """Return the first `most` names and the number of the remaining names, for a sentence.
 
-    >>> some_of(["a", "b", "c", "d"]), some_of(["a"])
+    >>> abbreviate_names(["a", "b", "c", "d"]), abbreviate_names(["a"])
     ('a, b, c and 1 more', 'a')
     """
     names = [*names]
     more = len(names) - most
-    return name_list(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return join_names(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def name_list(names: Iterable[str]) -> str:
-    """Names as one text, commas between them; a name that has a comma itself stands in quotes.
+def join_names(names: Iterable[str]) -> str:
+    """Return names as one text with commas between them; a name that contains a comma is quoted.
 
-    >>> name_list(["age", "City, State"])
+    >>> join_names(["age", "City, State"])
     'age, "City, State"'
     """
     return ", ".join(
-        f'"{name.replace(chr(34), 2 * chr(34))}"' if '"' in name or names_in(name) != [name] else name for name in names
+        f'"{name.replace(chr(34), 2 * chr(34))}"' if '"' in name or parse_names(name) != [name] else name
+        for name in names
     )
 
 
-def columns_in(text: str, known: Collection[str]) -> list[str]:
+def parse_columns(text: str, known: Collection[str]) -> list[str]:
     """Return the columns that a text lists; a text that is the name of one column lists that column.
 
-    >>> columns_in("City, State", ["age", "City, State"]), columns_in('age, "City, State"', ["age", "City, State"])
-    (['City, State'], ['age', 'City, State'])
+    >>> parse_columns("City, State", ["age", "City, State"])
+    ['City, State']
+    >>> parse_columns('age, "City, State"', ["age", "City, State"])
+    ['age', 'City, State']
     """
-    return [text] if text in known else names_in(text)
+    return [text] if text in known else parse_names(text)
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """Return a name or value without the quotation marks around it.
 
-    >>> unquoted('"City, State"'), unquoted("age")
+    >>> unquote('"City, State"'), unquote("age")
     ('City, State', 'age')
     """
     match = re.fullmatch(QUOTED, text.strip())
     return match.group(1).replace('""', '"') if match else text
 
 
-def names_in(text: str) -> list[str]:
-    """The names that a text lists, as `name_list` or a person writes it.
+def parse_names(text: str) -> list[str]:
+    """Return the names that a text lists, as `join_names` or a person writes it.
 
-    >>> names_in('age,"City, State", ')
+    >>> parse_names('age,"City, State", ')
     ['age', 'City, State']
-    >>> names_in('age: neutral, "City, State": unused')
+    >>> parse_names('age: neutral, "City, State": unused')
     ['age: neutral', '"City, State": unused']
     """
     found = [
@@ -161,23 +167,24 @@ def names_in(text: str) -> list[str]:
     return [name for name in found if name]
 
 
-def like(word: str, names: Collection[str]) -> list[str]:
-    """Which names a word with * means, in whose place any text may stand. What is a name itself means that one, and a
-    word that means none stays.
+def match_names(word: str, names: Collection[str]) -> list[str]:
+    """Return the names that match a word, in which `*` matches any text.
 
-    >>> like("q*", ["age", "q1", "q2"]), like("age", ["age"]), like("z*", ["age"])
+    A word that is itself a name matches only that name. A word without a match is returned unchanged.
+
+    >>> match_names("q*", ["age", "q1", "q2"]), match_names("age", ["age"]), match_names("z*", ["age"])
     (['q1', 'q2'], ['age'], ['z*'])
     """
     form = re.compile(".*".join(map(re.escape, word.split("*"))), re.DOTALL)
     return [word] if word in names else [name for name in names if form.fullmatch(name)] or [word]
 
 
-def meant(words: Iterable[object], known: Iterable[object]) -> str:
-    """Which of the `known` words somebody may have meant who wrote `words`, as a question; "" where none is near.
+def suggest(words: Iterable[object], known: Iterable[object]) -> str:
+    """Return the known words that are close to `words`, as a question; "" if no word is close.
 
-    >>> meant(["ocupation", "Sex"], ["age", "sex", "occupation"])
+    >>> suggest(["ocupation", "Sex"], ["age", "sex", "occupation"])
     " Did you mean 'occupation', 'sex'?"
-    >>> meant(["zip"], ["age", "sex"])
+    >>> suggest(["zip"], ["age", "sex"])
     ''
     """
     folded = {str(each).casefold(): str(each) for each in known}
@@ -186,34 +193,34 @@ def meant(words: Iterable[object], known: Iterable[object]) -> str:
     return f" Did you mean {', '.join(map(repr, found))}?" if found else ""
 
 
-def shown(text: str) -> str:
-    """Return a text with escapes in place of invisible characters and of those that turn the direction of others.
+def escape_invisible(text: str) -> str:
+    r"""Return a text with escapes in place of invisible characters and of characters that change the text direction.
 
-    >>> print(shown("in\u202ecome"), shown("zip\u200b"), shown("größe, 年齢"))
-    in\\u202ecome zip\\u200b größe, 年齢
+    >>> print(escape_invisible("in\u202ecome"), escape_invisible("zip\u200b"), escape_invisible("größe, 年齢"))
+    in\u202ecome zip\u200b größe, 年齢
     """
     if text.isascii() and text.isprintable():
         return text
     return re.sub(r"[^ -~\n\r\t]", lambda found: _escaped(found[0]), text)
 
 
-class Shown:
-    """A stream for people, to which texts are written as `shown` gives them."""
+class EscapingStream:
+    """A stream for people; `escape_invisible` is applied to each text before it is written."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text; returns its length, as streams do."""
-        self.stream.write(text if CURSOR.fullmatch(text) else shown(text))
+        """Write a text, and return its length as streams do."""
+        self.stream.write(text if CURSOR.fullmatch(text) else escape_invisible(text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
-def control(sequence: str, stream: TextIO) -> None:
-    """Write what moves a terminal's cursor or sets a colour to the stream itself, because `Shown` escapes it."""
+def write_control(sequence: str, stream: TextIO) -> None:
+    """Write a control sequence of the terminal directly, because `EscapingStream` would escape it."""
     getattr(stream, "stream", stream).write(sequence)
 
 

@@ -1,7 +1,7 @@
-"""Numbers as people read them: here alone is decided with how many digits.
+"""Numbers in the form in which people read them; only this module decides the number of digits.
 
-What a number is of is its format, a text such as "{:%} of people": `%` is a share, `,` a count, `g` any other number;
-a `+` shows the sign. Digits in it are not read.
+The format of a number states its unit, as in "{:%} of people". In the format, `%` means a share, `,` a count and `g`
+any other number; `+` shows the sign. Digits in a format are ignored.
 """
 
 import math
@@ -10,28 +10,32 @@ import re
 from privnb.runtime.tolerances import EXACT, nearly_equal
 
 FORMAT = re.compile(r"(.*?)\{:(\+?)[^}]*?([%,g]?)[^%,g}]*\}(.*)", re.DOTALL)
-MINUS = "\N{MINUS SIGN}"  # as charts have it
-LEAST, SMALL = 0.01, 1e-4  # the smallest per cent and other number that are written as such
+MIN_COUNT = 10  # the threshold rule: a count of fewer people is not shown, unless a reader asks for another limit
+MINUS = "\N{MINUS SIGN}"  # the sign that charts use
+LEAST, SMALL = 0.01, 1e-4  # smaller percentages, and smaller other numbers, are written as "below ..."
 
 
-def written(format: str, value: float, *ends: float) -> str:
-    """A number with its unit; beside the `ends` of its interval in their digits.
+def write_number(format: str, value: float, *ends: float) -> str:
+    """Return a number with its unit, in the digits of its interval if `ends` are given.
 
-    A share has two significant digits; it is 0% or 100% only if it is exactly that. A count stands in full.
+    A share has two significant digits; it is written as 0% or 100% only if it is exactly 0 or 1. A count is written in
+    full.
 
-    >>> [written("{:%} of people", share) for share in (0.52514, 0.0886, 1, 0.9996, 1 / 45222)]
+    >>> [write_number("{:%} of people", share) for share in (0.52514, 0.0886, 1, 0.9996, 1 / 45222)]
     ['53% of people', '8.9% of people', '100% of people', '99.96% of people', '1 in 45,000 people']
-    >>> written("{:,} people", 45222.0), written("{:,} records", 9.5), written("{:g} nats", 0.002177)
+    >>> write_number("{:,} people", 45222.0), write_number("{:,} records", 9.5), write_number("{:g} nats", 0.002177)
     ('45,222 people', '9.5 records', '0.00218 nats')
-    >>> written("{:,} people", 1), written("{:g} standard deviations of the column", 1), written("{:.2f} times", 1.004)
-    ('1 person', '1 standard deviation of the column', '1 time')
-    >>> written("{:+%}", 0.123), written("{:g}", 24770.4), written("{:g}", 3e-7), written("{:g}", math.inf)
-    ('+12%', '24,770', 'below 0.0001', 'unbounded')
+    >>> write_number("{:,} people", 1), write_number("{:.2f} times", 1.004)
+    ('1 person', '1 time')
+    >>> write_number("{:g} standard deviations of the column", 1)
+    '1 standard deviation of the column'
+    >>> write_number("{:+%}", 0.123), [write_number("{:g}", value) for value in (24770.4, 3e-7, math.inf)]
+    ('+12%', ['24,770', 'below 0.0001', 'unbounded'])
     """
-    if "{" not in format:  # it says the number in words
+    if "{" not in format:  # the format states the number in words
         return format
-    before, _, _, after = parts(format)
-    number = interval(format, value, *ends)[0] if ends else bare(format, value)
+    before, _, _, after = split_format(format)
+    number = write_interval(format, value, *ends)[0] if ends else write_without_unit(format, value)
     if math.isinf(value):
         return number
     if number.startswith("1 in ") and not after.startswith(" of the "):
@@ -40,21 +44,21 @@ def written(format: str, value: float, *ends: float) -> str:
 
 
 def _one(unit: str) -> str:
-    """A unit of 1."""
+    """Return a unit in the singular."""
     what, of, rest = unit.partition(" of ")
     what = f"{what.removesuffix('people')}person" if what.endswith("people") else re.sub("(?<!s)s$", "", what)
     return what + of + rest
 
 
-def bare(format: str, value: float, decimals: int | None = None) -> str:
-    """A number without its unit; `decimals`: as many as another number that it stands beside.
+def write_without_unit(format: str, value: float, decimals: int | None = None) -> str:
+    """Return a number without its unit; `decimals` is the number of decimals, if a number next to it sets this.
 
-    >>> bare("{:,} people", 1234), bare("{:%} of people", 0.0885, 2)
+    >>> write_without_unit("{:,} people", 1234), write_without_unit("{:%} of people", 0.0885, 2)
     ('1,234', '8.85%')
     """
     if math.isinf(value):
         return "unbounded"
-    _, sign, kind, _ = parts(format)
+    _, sign, kind, _ = split_format(format)
     number = _rounded(100 * value if kind == "%" else value)
     own, percent = _decimals(kind, number), "%" if kind == "%" else ""
     if number == 0 or (kind == "%" and abs(number) == 100):
@@ -69,85 +73,112 @@ def bare(format: str, value: float, decimals: int | None = None) -> str:
     return f"{text}{percent}".replace("-", MINUS)
 
 
-def percent(share: float) -> str:
-    """A share as people read it, without a unit.
+def write_percent(share: float) -> str:
+    """Return a share as people read it, without a unit.
 
-    >>> percent(0.52514)
+    >>> write_percent(0.52514)
     '53%'
     """
-    return bare("{:%}", share)
+    return write_without_unit("{:%}", share)
 
 
-def share(value: float, low: float, high: float) -> str:
-    """A share with its 95% interval, equal ends where it is exact; a withheld one, NaN, by its upper bound.
+def write_share(value: float, low: float, high: float) -> str:
+    """Return a share with its 95% interval if it has one; for a withheld share (NaN), return its upper bound.
 
-    >>> share(0.0886, 0.0841, 0.0932), share(0.5, 0.5, 0.5), share(math.nan, math.nan, 0.2)
-    ('8.9% (95%: 8.4% to 9.3%)', '50%', 'at most 20%')
+    >>> write_share(0.0886, 0.0841, 0.0932), write_share(0.5, 0.5, 0.5), write_share(math.nan, math.nan, 0.2)
+    ('8.9% (95% CI 8.4–9.3%)', '50%', 'at most 20%')
     """
     if math.isnan(value):
-        return f"at most {percent(high)}"
+        return f"at most {write_percent(high)}"
     if nearly_equal(low, high):
-        return percent(value)
-    number, *ends = interval("{:%}", value, low, high)
-    return f"{number} (95%: {' to '.join(ends)})"
+        return write_percent(value)
+    return f"{write_interval('{:%}', value, low, high)[0]} ({write_confidence('{:%}', value, low, high)})"
 
 
-def interval(format: str, value: float, low: float, high: float) -> tuple[str, str, str]:
-    """A number and the ends of its interval, bare and in the same digits, of which there are enough to tell the ends
-    apart; a high end of several times the number has no more of them than it needs: three texts.
+def write_confidence(format: str, value: float, low: float, high: float) -> str:
+    """Return the 95% confidence interval of a number, with the digits of the interval and without the unit.
 
-    >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
+    >>> write_confidence("{:%} of people", 0.0886, 0.0841, 0.0932), write_confidence("{:%}", -0.026, -0.032, -0.021)
+    ('95% CI 8.4–9.3%', '95% CI −3.2% to −2.1%')
+    """
+    return f"95% CI {write_range(*write_interval(format, value, low, high)[1:])}"
+
+
+def write_range(low: str, high: str) -> str:
+    """Return the texts of two numbers as a range.
+
+    >>> write_range("8.4%", "9.3%"), write_range("1,200", "1,260"), write_range("below 0.01%", "0.21%")
+    ('8.4–9.3%', '1,200–1,260', 'below 0.01% to 0.21%')
+    """
+    if not (low[:1].isdigit() and high[:1].isdigit() and low.endswith("%") == high.endswith("%")):
+        return f"{low} to {high}"
+    return f"{low.removesuffix('%')}–{high}"
+
+
+def write_interval(format: str, value: float, low: float, high: float) -> tuple[str, str, str]:
+    """Return a number and the ends of its interval as texts without units, in the same number of digits.
+
+    The number of digits is large enough to distinguish the ends. An upper end that is several times the number has no
+    more digits than necessary.
+
+    >>> write_interval("{:%} of people", 0.0886, 0.0841, 0.0932), write_interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
-    >>> interval("{:%}", 0, -0.0062, 0.0062), interval("{:%}", 3e-5, 5e-6, 0.0021)
+    >>> write_interval("{:%}", 0, -0.0062, 0.0062), write_interval("{:%}", 3e-5, 5e-6, 0.0021)
     (('0%', '−0.62%', '0.62%'), ('below 0.01%', 'below 0.01%', '0.21%'))
-    >>> interval("{:%}", 0.00063, 0.00013, 0.00308)
+    >>> write_interval("{:%}", 0.00063, 0.00013, 0.00308)
     ('0.063%', '0.013%', '0.31%')
     """
-    _, sign, kind, _ = parts(format)
+    _, sign, kind, _ = split_format(format)
     if not all(map(math.isfinite, (value, low, high))):
-        return bare(format, value), bare(format, low), bare(format, high)
+        return write_without_unit(format, value), write_without_unit(format, low), write_without_unit(format, high)
     times = 100 if kind == "%" else 1
-    # Of 0, and of what is written as nearly that, no digits are shown.
+    # A number that is 0 or nearly 0 has no digits to show, so that the ends determine their number.
     first = max(abs(low), abs(high)) if not value or _tiny(kind, times * value, sign, 0) else value
     decimals = _decimals(kind, _rounded(times * first))
     for more in range(decimals, decimals + 4):
         high_too = min(more, _decimals(kind, _rounded(times * high))) if high > 3 * abs(value) > 0 else more
-        texts = bare(format, value, more), bare(format, low, more), bare(format, high, high_too)
+        texts = (
+            write_without_unit(format, value, more),
+            write_without_unit(format, low, more),
+            write_without_unit(format, high, high_too),
+        )
         if texts[1] != texts[2] or low == high:
             break
     return texts
 
 
-def ranged(format: str, value: float, low: float, high: float) -> str:
-    """A number without its unit, and behind it its interval where it has one.
+def write_estimate(format: str, value: float, low: float, high: float) -> str:
+    """Return a number without its unit, followed by its interval if there is one.
 
-    >>> ranged("{:%} of people", 0.0886, 0.0841, 0.0932), ranged("{:,} people", 1234, math.nan, math.nan)
-    ('8.9% (8.4% to 9.3%)', '1,234')
+    >>> write_estimate("{:%} of people", 0.0886, 0.0841, 0.0932)
+    '8.9% (8.4–9.3%)'
+    >>> write_estimate("{:,} people", 1234, math.nan, math.nan)
+    '1,234'
     """
     if not low < high:
-        return bare(format, value)
-    number, *ends = interval(format, value, low, high)
-    return f"{number} ({' to '.join(ends)})"
+        return write_without_unit(format, value)
+    number, *ends = write_interval(format, value, low, high)
+    return f"{number} ({write_range(*ends)})"
 
 
-def bounds(format: str, low: float, high: float) -> tuple[str, str]:
-    """Two numbers that another one lies between, the first rounded down and the second up: texts.
+def write_bounds(format: str, low: float, high: float) -> tuple[str, str]:
+    """Return a lower and an upper bound of a number as texts, the first rounded down and the second up.
 
-    >>> bounds("{:%} of people", 0.9787, 0.9987)
+    >>> write_bounds("{:%} of people", 0.9787, 0.9987)
     ('97%', '99.9% of people')
     """
     if not all(map(math.isfinite, (low, high))):
-        return bare(format, low), written(format, high)
-    _, _, kind, _ = parts(format)
+        return write_without_unit(format, low), write_number(format, high)
+    _, _, kind, _ = split_format(format)
     scale = 100 if kind == "%" else 1
     steps = [10 ** _decimals(kind, _rounded(scale * each)) for each in (low, high)]
     low = math.floor(_rounded(scale * low * steps[0])) / steps[0] / scale
     high = math.ceil(_rounded(scale * high * steps[1])) / steps[1] / scale
-    return bare(format, low), written(format, high)
+    return write_without_unit(format, low), write_number(format, high)
 
 
-def parts(format: str) -> tuple[str, str, str, str]:
-    """What stands before the number, its sign, its kind ("%", "," or "g") and what stands behind it, its unit."""
+def split_format(format: str) -> tuple[str, str, str, str]:
+    """Return the text before the number, the sign, the kind ("%", "," or "g"), and the unit after the number."""
     match = FORMAT.fullmatch(format)
     assert match, format
     before, sign, kind, after = match.groups()
@@ -155,7 +186,7 @@ def parts(format: str) -> tuple[str, str, str, str]:
 
 
 def _tiny(kind: str, number: float, sign: str, decimals: int | None) -> str:
-    """What is said instead of digits of a number that is nearly 0, or nearly 100 per cent; "" of all others."""
+    """Return the text for a number that is nearly 0 or nearly 100%; empty for all other numbers."""
     if kind == "%" and 0 < number < LEAST and not sign:
         return f"below {LEAST}%" if decimals is not None else f"1 in {_two_digits(100 / number):,}"
     if kind == "%" and 100 - LEAST < number < 100:
@@ -170,21 +201,21 @@ def _decimals(kind: str, number: float) -> int:
         return 0 if number == round(number) or abs(number) >= 10 else max(1, _digits(number, 1))
     decimals = _digits(number, 2 if kind == "%" else 3)
     while kind == "%" and decimals and abs(round(number, decimals - 1) - number) < EXACT:
-        decimals -= 1  # 5% is exactly that, 5.0% nearly
+        decimals -= 1  # 5% is exact, and 5.0% is rounded
     while kind == "%" and decimals < 12 and abs(round(number, decimals)) == 100 != abs(number):
         decimals += 1
     return decimals
 
 
 def _digits(number: float, significant: int) -> int:
-    """How many decimals show so many significant digits."""
+    """Return the number of decimals that shows this number of significant digits."""
     if number == 0:
         return 0
     return max(0, significant - 1 - int(f"{number:.{significant - 1}e}".partition("e")[2]))
 
 
 def _rounded(number: float) -> float:
-    """A number less what is only the rounding of sums: with as many digits as results are written with."""
+    """Return a number with 12 significant digits, as in results, which removes the rounding errors of sums."""
     return float(f"{number:.12g}")
 
 

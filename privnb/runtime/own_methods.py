@@ -1,4 +1,4 @@
-"""Methods that users define outside the package, and what is reported where one of them fails."""
+"""Methods that users define outside the package, and the description of their failures."""
 
 import traceback
 from types import FunctionType
@@ -10,17 +10,18 @@ def is_own(method: Any) -> bool:
     return _package(_home(method)) != "privnb"
 
 
-def failure(method: Any, error: BaseException) -> str:
-    """Return the class of an error and the line of the method that raised it.
+def describe_failure(method: Any, error: BaseException) -> str:
+    """Return the class of an error and the line of the user's method that raised it.
 
-    The message of the error is left out: it may quote records, and results, pages and cards keep what is returned here.
+    The message of the error is left out, because it may quote records, and the returned text is stored in results,
+    pages and cards.
 
     >>> def divide():
     ...     return 1 / 0
     >>> try:
     ...     divide()
     ... except ZeroDivisionError as error:
-    ...     failure(divide, error)
+    ...     describe_failure(divide, error)
     'ZeroDivisionError in line 2 of `divide`'
     """
     package, place = _package(_home(method)), " in what it returned"

@@ -1,4 +1,4 @@
-"""What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
+"""The environment of each process that computes (a kernel or a worker), the start of workers, and limits on memory."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privnb.runtime import unfinished
+from privnb.runtime import temporary
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-# One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+# With one thread, sums of floats are the same for any number of jobs, and jobs do not compete for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
+SHARED = "PRIVNB_SHARED"  # path of the file with the number of running notebooks of a report; set for their kernels
 SERVER = "PRIVNB_SERVER"  # set for the server of `served`
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 LEAST = 1_000_000_000  # bytes of addresses that a command needs, measured on 500 records
-ROOMY = 2_000_000_000  # bytes of addresses for each core, with which libraries reserve what they like
+ROOMY = 2_000_000_000  # bytes of addresses per core with which libraries can reserve memory freely
 M_ARENA_MAX = -8  # of mallopt
-# The files of a control group that say what it may take, what it takes, and what of that it can give back.
+# The files of a control group with its limit, its usage, and the part of the usage that it can free.
 FIRST_GROUPS = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 SECOND_GROUPS = ("memory.max", "memory.current", "inactive_file")
 FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
-def wants_memory(error: BaseException | None) -> bool:
-    """Return whether the system refused memory to this process, or a thread, which takes memory."""
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether an error means that the system refused memory or a thread to this process."""
     while error is not None:
         said = str(error)
         if (
@@ -49,8 +49,8 @@ def wants_memory(error: BaseException | None) -> bool:
     return False
 
 
-def memory_limit() -> str:
-    """Return how much memory the system lets this process address, as the end of a sentence; empty for no limit."""
+def describe_memory_limit() -> str:
+    """Return the limit on the addresses of this process as the end of a sentence; empty if there is no limit."""
     most = _address_limit()
     if most is None:
         return ""
@@ -59,16 +59,16 @@ def memory_limit() -> str:
 
 
 def fit_to_limit() -> None:
-    """Keep a command within the addresses that the system allows it (`ulimit -v`), or refuse it.
+    """Keep a command within the limit on addresses (`ulimit -v`), or refuse to run it.
 
-    Libraries that cannot reserve addresses end the process, where none of ours can say why. Below what all cores
-    want, they get one thread, and memory as it is needed. For this process and those that it starts; call it before the
-    libraries are loaded.
+    A library that cannot reserve addresses ends the process before privnb can explain why. If the limit is too low for
+    all cores, libraries get one thread and reserve memory only when they need it. The settings hold for this process
+    and its children. Call this function before the libraries are loaded.
 
     Raises
     ------
     MemoryError
-        If the limit is below what the smallest table needs.
+        If the limit is too low even for the smallest table.
     """
     most = _address_limit()
     if most is None or most >= ROOMY * usable_cores():
@@ -76,12 +76,12 @@ def fit_to_limit() -> None:
     if most < LEAST:
         raise MemoryError
     os.environ.update(FRUGAL)
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # other libraries of C
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # FRUGAL comes too late for this process
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # the environment variables in FRUGAL come too late for this process
 
 
 def _address_limit() -> int | None:
-    with contextlib.suppress(ImportError):  # Windows has none
+    with contextlib.suppress(ImportError):  # Windows has no such module
         import resource
 
         most, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -90,8 +90,10 @@ def _address_limit() -> int | None:
 
 
 def available_memory() -> int:
-    """Return how many bytes this process can still take: what the machine, the limits of its control groups and the
-    system's limit on addresses leave, whichever is least.
+    """Return the number of bytes that this process can still allocate.
+
+    This is the smallest of three numbers: the memory that the machine, the control groups, and the limit on addresses
+    leave free.
     """
     left = []
     with contextlib.suppress(OSError, ValueError, IndexError):  # no Linux
@@ -100,19 +102,19 @@ def available_memory() -> int:
     if not left:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             left.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    left += left_in_groups()
+    left += read_group_memory()
     if (most := _address_limit()) is not None:
         left.append(most - LEAST // 2)  # libraries reserve addresses that they do not use
     return max(min(left, default=0), 0)
 
 
-def left_in_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """Return what the control groups of this process, such as a container's, leave it: bytes, one number per limit.
+def read_group_memory(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
+    """Return the number of bytes that each control group of this process, such as that of a container, still allows.
 
     Parameters
     ----------
     root : Path
-        Where the groups are mounted.
+        The folder where the groups are mounted.
     own : Path
         The file that names the groups of this process.
     """
@@ -122,10 +124,10 @@ def left_in_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/
             _, kinds, place = line.split(":", 2)
             if kinds and "memory" not in kinds.split(","):
                 continue
-            base = root / "memory" if kinds else root  # of the first version of control groups, and of the second
+            base = root / "memory" if kinds else root  # the first and the second version of control groups
             names = FIRST_GROUPS if kinds else SECOND_GROUPS
             folder = base / place.strip("/")
-            # Each group above limits it, too; in a container the top one is all that it sees.
+            # Each group above limits the process, too; a process in a container sees only the top group.
             for each in (base, *(above for above in (folder, *folder.parents) if base in above.parents)):
                 found += _left_in(each, *names)
     return found
@@ -133,7 +135,7 @@ def left_in_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/
 
 def _left_in(folder: Path, limit: str, usage: str, cache: str) -> list[int]:
     with contextlib.suppress(OSError, ValueError):
-        most = int((folder / limit).read_text(encoding="ascii"))  # "max" is no number
+        most = int((folder / limit).read_text(encoding="ascii"))  # "max" is not a number
         lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
         freed = sum(int(line.split()[1]) for line in lines if line.startswith(f"{cache} "))
         return [most - int((folder / usage).read_text(encoding="ascii")) + freed]
@@ -141,13 +143,14 @@ def _left_in(folder: Path, limit: str, usage: str, cache: str) -> list[int]:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def own_cores() -> int:
-    """Return how many of them are this process's to use, at least 1: all, or in a report its share among the notebooks
-    that run now.
+def share_cores() -> int:
+    """Return the number of cores that this process should use, at least 1.
+
+    This is the number of usable cores or, in a report, an equal share of the cores for each running notebook.
     """
     sharing = 1
     with contextlib.suppress(KeyError, OSError, ValueError):
@@ -156,19 +159,19 @@ def own_cores() -> int:
 
 
 @contextlib.contextmanager
-def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
-    """Give the context to start processes in that compute: while it lasts the environment is theirs, and a server has
-    loaded the libraries once.
+def start_workers(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
+    """Yield a context for starting worker processes; inside, the environment is that of the workers.
 
-    A fork of this process would copy threads that are in the middle of something. The server is of the first who asks,
-    with the libraries that they name; an owner's modules are not among them, for one that is changed between two runs
-    would stay in the server as it was. That workers are copies of a server is not left to joblib, whose loky begins
-    each by itself: two of them took 12 seconds of processor to load the libraries in every run, and copies 0.2.
+    A server process loads the libraries once, and each worker is a fork of the server. Workers are not forks of this
+    process, because such a fork would copy threads in the middle of their work. The first call decides which libraries
+    the server loads. The libraries never include modules of the user, because the server would keep the old version of
+    a module that changes between two runs. The module does not use loky from joblib, because each of its workers loads
+    the libraries itself: two workers took 12 seconds of processor time in every run, while two forks take 0.2 seconds.
     """
     _find_room_for_sockets()
     theirs = {**ENVIRONMENT, SERVER: "1"}
     before = {name: os.environ.get(name) for name in theirs}
-    os.environ.update(theirs)  # here, for the server has loaded numpy before any code of ours runs in it
+    os.environ.update(theirs)  # set here, because the server loads numpy before any code of privnb runs in it
     known = "forkserver" in multiprocessing.get_all_start_methods()
     context: SpawnContext | ForkServerContext
     context = multiprocessing.get_context("forkserver") if known else multiprocessing.get_context("spawn")
@@ -181,11 +184,11 @@ def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
 
 
 @contextlib.contextmanager
-def without_script() -> Iterator[None]:
-    """Hide the script that runs this process from the processes that are started inside.
+def hide_script() -> Iterator[None]:
+    """Hide the script that runs this process from the processes that are started in this context.
 
-    Python's multiprocessing imports that script in each new process, and so runs all of it again unless its author
-    wrote `if __name__ == "__main__":`. Workers compute functions of the package alone and do not need it.
+    Python's multiprocessing imports that script in each new process, so the whole script would run again unless its
+    author wrote `if __name__ == "__main__":`. Workers call only functions of the package and do not need the script.
     """
     script = vars(sys.modules["__main__"])
     hidden = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
@@ -196,17 +199,17 @@ def without_script() -> Iterator[None]:
         script.update({"__spec__": None} | hidden)
 
 
-def begin_to_serve(*libraries: str) -> None:
-    """Start the server of `served` and do not wait: it loads the libraries while this process does something else."""
-    with served(*libraries) as context:
+def preload_server(*libraries: str) -> None:
+    """Start the server of `start_workers` without waiting for it, so that it loads libraries in the background."""
+    with start_workers(*libraries) as context:
         if context.get_start_method() == "forkserver":
-            from multiprocessing.forkserver import ensure_running  # not on Windows
+            from multiprocessing.forkserver import ensure_running  # Windows has no such module
 
             ensure_running()
 
 
-def silence() -> None:
-    """Show nothing of what this process or a library prints from now on, and ask it nothing."""
+def silence_output() -> None:
+    """Discard all further output of this process and its libraries, and close its input."""
     silent = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(silent, number)
@@ -214,14 +217,16 @@ def silence() -> None:
 
 @functools.cache
 def _find_room_for_sockets() -> None:
-    """Give multiprocessing a folder for its sockets within one of ours, which the next process removes if this one is
-    killed. Paths of sockets have at most 103 bytes, of which the names below the folder for temporary files take 70:
-    in place of a longer one /tmp is taken.
+    """Give multiprocessing a folder for its sockets inside a temporary folder of privnb.
+
+    If this process is killed, the next process of privnb removes the folder. The path of a socket can have at most 103
+    bytes, and the names below the system's temporary folder take 70 bytes. If the path would be longer, /tmp replaces
+    the system's folder.
     """
     asked = tempfile.gettempdir()
     beside = asked if len(os.fsencode(asked)) <= 33 else "/tmp"
     stack = contextlib.ExitStack()
-    place = stack.enter_context(unfinished.folder(Path(beside)))
+    place = stack.enter_context(temporary.temporary_folder(Path(beside)))
     multiprocessing.util.Finalize(None, stack.close, exitpriority=-200)  # after multiprocessing's own folder, -100
     try:
         tempfile.tempdir = str(place)

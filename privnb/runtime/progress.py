@@ -1,4 +1,4 @@
-"""How far a long step is: a bar for people, lines in a file for the report that waits for it."""
+"""Progress of long steps: bars for people, and lines in a file for a report that runs notebooks."""
 
 import contextlib
 import json
@@ -12,28 +12,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from privnb.runtime.names import control
+from privnb.runtime.names import write_control
 
 Item = TypeVar("Item")
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
-SECONDS = 0.2  # between two lines of one step in that file
-QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
+SECONDS = 0.2  # the minimum time between two lines of one step in that file
+QUIET = 60  # seconds between two plain lines of one step if the report has no terminal
 CLEAR = "\x1b[K"  # the rest of a terminal's line
 # The form of a progress bar on a terminal.
 LAYOUT = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt}, {elapsed} elapsed, about {remaining} left"
 PATIENCE = 2  # seconds that a step may take before a terminal shows it
 
-logger = logging.getLogger("privnb")  # steps with their seconds; never a value of a record
+logger = logging.getLogger("privnb")  # logs steps with their duration in seconds, and never a value of a record
 
 
 def track(iterable: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """The items of `iterable`, with a bar that shows how many are done.
+    """Return an iterator over the items of `iterable` that shows a progress bar.
 
-    The bar is a widget in JupyterLab and text on stderr in a terminal; it goes away at the end. In a run of the
-    report the progress goes to the file that the report reads, so that no notebook holds a bar. Elsewhere (a script
-    whose stderr is no terminal, a notebook run by other tools) nothing is shown.
+    The bar is a widget in JupyterLab and text on stderr in a terminal, and it disappears at the end. During a report,
+    progress is written to a file that the report reads, so that no notebook stores a bar. In other cases, such as a
+    script whose stderr is not a terminal, or a notebook that another tool runs, nothing is shown.
 
-    `description`: a few words on the step; `total`: number of items, if `iterable` has no length.
+    `description` describes the step in a few words; `total` is the number of items if `iterable` has no length.
 
     >>> list(track("ab", "letters"))
     ['a', 'b']
@@ -51,14 +51,14 @@ def _logged(items: Iterator[Item], description: str) -> Iterator[Item]:
 
 
 def _visible(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
-    """Return the items with what shows how many are done, where somebody looks."""
+    """Return an iterator over the items, which shows progress if somebody can see it."""
     if _silent or _options.quiet:
         return iter(iterable)
     total = total or operator.length_hint(iterable) or None
     if os.environ.get(FILE):
         return _noted(iterable, description, total)
     layout = None
-    # Only JupyterLab's kernels know the session that they belong to; one started by papermill does not.
+    # Only kernels of JupyterLab know the session that they belong to; a kernel that papermill started does not.
     if "JPY_SESSION_NAME" in os.environ:
         from tqdm.auto import tqdm
     elif _is_terminal():
@@ -71,7 +71,7 @@ def _visible(iterable: Iterable[Item], description: str, total: int | None) -> I
 
 
 def _bar(bar: Any) -> Iterator[Any]:
-    """Yield the items of a bar, which appears before a slow first item, and next to which no step shows itself."""
+    """Yield the items of a bar; the bar appears before a slow first item and hides the steps inside it."""
     first = threading.Timer(PATIENCE, bar.refresh)
     first.daemon = True
     first.start()
@@ -85,25 +85,25 @@ def _bar(bar: Any) -> Iterator[Any]:
 
 
 class _Options:
-    """What the command line asks to show."""
+    """The options of the command line that determine what is shown."""
 
     quiet = False
 
 
 _options = _Options()
-_steps: list[str] = []  # those that go on, the innermost last; "" is a bar
+_steps: list[str] = []  # the running steps, with the innermost last; "" is a bar
 
 
 @contextlib.contextmanager
-def shown(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
-    """Show inside as much as a command was asked to.
+def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
+    """Show progress in this context as the options of a command request.
 
     Parameters
     ----------
     quiet : bool
-        Neither bars nor what `say` says.
+        Whether to hide bars and the warnings of `warn_once`.
     verbose : bool
-        Log each step with its seconds on stderr.
+        Whether to log each step with its seconds on stderr.
     """
     before, level, handler = _options.quiet, logger.level, logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("privnb: %(message)s"))
@@ -121,7 +121,7 @@ def shown(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def step(description: str) -> Iterator[None]:
-    """Log how long a step takes, and show on a terminal that it goes on, as soon as that takes long.
+    """Log the duration of a step, and show on a terminal that a slow step is still running.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def step(description: str) -> Iterator[None]:
         drawn = False
         while not ended.wait(PATIENCE if not drawn else SECONDS):
             if _steps and _steps[-1] == description:
-                control("\r", sys.stderr)
+                write_control("\r", sys.stderr)
                 sys.stderr.write(f"{description}, {time.monotonic() - began:.0f} s ")
-                control(CLEAR, sys.stderr)
+                write_control(CLEAR, sys.stderr)
                 sys.stderr.flush()
                 drawn = True
         if drawn:
-            control("\r" + CLEAR, sys.stderr)
+            write_control("\r" + CLEAR, sys.stderr)
             sys.stderr.flush()
 
     showing = threading.Thread(target=show, name="step", daemon=True) if visible else None
@@ -163,12 +163,12 @@ def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-_silent: list[bool] = []  # one for each step inside which others show nothing
+_silent: list[bool] = []  # one item for each step inside which other steps show nothing
 
 
 @contextlib.contextmanager
-def silent() -> Iterator[None]:
-    """Steps inside show no bars of their own, as those of a worker do not."""
+def hide_bars() -> Iterator[None]:
+    """Hide the bars of all steps in this context, as workers do."""
     _silent.append(True)
     try:
         yield
@@ -177,8 +177,11 @@ def silent() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watched(share: Callable[[], float], description: str) -> Iterator[None]:
-    """A bar as of `track` for what goes on inside. `share()`: how much of it is done, in percent; negative: unknown."""
+def watch(share: Callable[[], float], description: str) -> Iterator[None]:
+    """Show a bar, as `track` does, for the work in this context.
+
+    `share()` returns the percentage of the work that is done, or a negative number if the percentage is unknown.
+    """
     ended = threading.Event()
 
     def percents() -> Iterator[int]:
@@ -212,7 +215,10 @@ def _noted(iterable: Iterable[Item], description: str, total: int | None) -> Ite
 
 
 def note(**state: Any) -> None:
-    """Append `state` as a line of JSON to the file of this run. A full disk is no reason to stop a computation."""
+    """Append `state` as a line of JSON to the progress file of this run.
+
+    A full disk is ignored, because it should not stop a computation.
+    """
     with contextlib.suppress(OSError), open(os.environ[FILE], "a", encoding="utf-8") as file:
         file.write(json.dumps(state) + "\n")
 
@@ -220,8 +226,8 @@ def note(**state: Any) -> None:
 _said: set[str] = set()
 
 
-def say(text: str) -> None:
-    """Tell people of a trouble that stops nothing, once: on stderr, or in a run of the report on its stderr."""
+def warn_once(text: str) -> None:
+    """Print a warning only once: on stderr or, in a notebook of a report, on stderr of the report."""
     if not text or text in _said or _options.quiet:
         return
     _said.add(text)
@@ -231,20 +237,20 @@ def say(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def seen(path: str | os.PathLike[str], digest: str) -> None:
-    """In a run of the report: this process has read the file `path`, with content of this digest."""
+def note_file(path: str | os.PathLike[str], digest: str) -> None:
+    """Record in a report that this process has read the file `path`, whose content has this digest."""
     if os.environ.get(FILE):
         note(seen=[str(path), digest])
 
 
 class Notes:
-    """The state that the lines of a run's file amount to, read on as the file grows.
+    """The state that the progress file of a run describes, updated as the file grows.
 
     Attributes
     ----------
     state : dict
-        `cell` (cells done), `step`, `done`, `total`, `left` (seconds); and lists of all that was `said` and `seen`,
-        where there is any.
+        `cell` (the number of finished cells), `step`, `done`, `total` and `left` (in seconds). `said` lists the
+        warnings, and `seen` the files that were read, if there are any.
     """
 
     def __init__(self, path: Path) -> None:
@@ -252,15 +258,15 @@ class Notes:
         self.state: dict[str, Any] = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
 
     def grew(self) -> bool:
-        """Whether there are new lines, which `state` then tells."""
+        """Read new lines into `state`, and return whether there were any."""
         before = self._read
         with contextlib.suppress(OSError), open(self.path, "rb") as file:
             file.seek(before)
             for line in file:
-                if not line.endswith(b"\n"):  # still in the making
+                if not line.endswith(b"\n"):  # the line is still being written
                     break
                 self._read += len(line)
-                with contextlib.suppress(ValueError):  # cut short, by a disk that was full
+                with contextlib.suppress(ValueError):  # the line was cut because the disk was full
                     entry = json.loads(line)
                     for key in ("said", "seen"):
                         if key in entry:
@@ -270,10 +276,10 @@ class Notes:
 
 
 class Bars:
-    """One line a notebook on `file` (stderr): a bar in a terminal, elsewhere a plain line for each new step, and one
-    a minute on how far it is.
+    """The progress of several notebooks, shown on `file` (stderr) with one line for each notebook.
 
-    `cells`: `{notebook: number of its cells}`.
+    A terminal shows bars; elsewhere each new step prints a line, and a long step prints one per minute. `cells` maps
+    each notebook to its number of cells.
     """
 
     def __init__(self, cells: Mapping[str, int], file: TextIO | None = None) -> None:
@@ -294,7 +300,7 @@ class Bars:
                 )
 
     def show(self, name: str, state: Mapping[str, Any]) -> None:
-        """Show the `state` (as of `Notes`) of one notebook."""
+        """Show the `state` of one notebook, in the format of `Notes.state`."""
         step, left = state["step"], state["left"] or 0
         counted = f"{step} {state['done']}/{state['total']}" if step and state["total"] else step
         counted += f", about {left / 60:.0f} min left" if left >= 60 else ""
@@ -325,18 +331,19 @@ class Bars:
             bar.set_postfix_str(postfix)
 
     def say(self, text: str) -> None:
-        """A line of its own, beside the bars."""
+        """Print a line next to the bars."""
         print(text, file=self.file, flush=True)
 
     def close(self) -> None:
+        """Remove the bars."""
         for bar in self.bars.values():
             bar.close()
 
 
-def taken(seconds: float) -> str:
-    """How long something took, for people.
+def format_duration(seconds: float) -> str:
+    """Return a duration in words.
 
-    >>> taken(7.4), taken(299.6)
+    >>> format_duration(7.4), format_duration(299.6)
     ('7 s', '5 min 0 s')
     """
     minutes, seconds = divmod(round(seconds), 60)

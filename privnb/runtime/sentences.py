@@ -1,32 +1,30 @@
-"""Sentences and tables for people, in which a name or a value stands as it is written and is nothing more.
+"""Sentences and tables for people, which show names and values as they are, and never as markup.
 
-A sentence is plain text. `say` alone makes HTML of it, and escapes all of it: what stands in a table can be no element,
-no link and no formula in a notebook or a page. What our own words stress they mark with `B`, `E` and `C`.
+A plain text is escaped when it is shown; only objects of `Markup`, which templates and `strong` make, keep their
+elements. A value of a table therefore never becomes an element, a link or a formula in a notebook or a page.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
+from typing import Any
+
+from markupsafe import Markup, escape
 
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import shown
+from privnb.runtime.names import escape_invisible
 
-# Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
-# use: no text has them, where every other mark might be part of a name.
-B, E, C = "\ufdd0", "\ufdd1", "\ufdd2"
-MARKS = {B: ("strong", "**"), E: ("em", "*"), C: ("code", "`")}
-Part = str | Sequence[str]  # a paragraph, or a list of them
-OPEN = '<div class="text mathjax_ignore">'  # without the second class JupyterLab draws what stands between two $
+MIME = "application/vnd.privnb+json"  # the type of an output's data in a notebook, which pages render
+Part = str | Sequence[str]  # a paragraph, or the items of a list
+OPEN = '<div class="text mathjax_ignore">'  # the second class prevents formulas between two $
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names as a person lists them, apart where they have commas themselves.
+def join_names(names: Sequence[str]) -> str:
+    """Return names as a person lists them, separated by semicolons if one of them has a comma.
 
-    >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
+    >>> join_names(["a", "b", "c"]), join_names(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
     ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
     """
     *first, last = names
@@ -35,32 +33,64 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def unmarked(parts: Sequence[Part]) -> list[str]:
-    """Return sentences as plain texts, without the marks of what is stressed, and lists one line each.
+def strong(text: object) -> Markup:
+    """Return a text in bold.
 
-    >>> unmarked([f"{B}All{B} of them.", ["a", "b"]])
+    >>> strong("a < b")
+    Markup('<strong>a &lt; b</strong>')
+    """
+    return Markup("<strong>{}</strong>").format(text)
+
+
+def code(text: object) -> Markup:
+    """Return a text as code."""
+    return Markup("<code>{}</code>").format(text)
+
+
+def strip_markup(part: str) -> str:
+    """Return a text without its markup.
+
+    >>> strip_markup(Markup("<strong>All</strong> of &lt;b&gt;")), strip_markup("a < b")
+    ('All of <b>', 'a < b')
+    """
+    return part.striptags() if isinstance(part, Markup) else part
+
+
+def list_lines(parts: Sequence[Part]) -> list[str]:
+    """Return each paragraph and each list item as a plain text.
+
+    >>> list_lines([Markup("<strong>All</strong> of them."), ["a", "b"]])
     ['All of them.', 'a', 'b']
     """
-    lines = chain.from_iterable([part] if isinstance(part, str) else part for part in parts)
-    return [re.sub("|".join(MARKS), "", line) for line in lines]
+    return [
+        strip_markup(line) for line in chain.from_iterable([part] if isinstance(part, str) else part for part in parts)
+    ]
 
 
 class Sentences:
-    """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
+    """Paragraphs and lists that a notebook shows.
+
+    Parameters
+    ----------
+    *parts : str or list of str
+        A text is a paragraph, and a list of texts is a list of items.
+    """
 
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
 
     @property
     def data(self) -> str:
-        """Paragraphs as Markdown writes them, with names and values as they are: to read, not to render."""
-        paragraphs = [
-            "\n".join(f"- {line}" for line in part) if not isinstance(part, str) else part for part in self.parts
-        ]
-        text = "\n\n".join(paragraphs)
-        for mark, (_, written) in MARKS.items():
-            text = text.replace(mark, written)
-        return text
+        """The sentences as plain text: blank lines between paragraphs, and a dash before each item."""
+        return "\n\n".join(
+            strip_markup(part) if isinstance(part, str) else "\n".join(f"- {strip_markup(item)}" for item in part)
+            for part in self.parts
+        )
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The sentences as plain values, which a page reads from an executed notebook."""
+        return {"parts": [inline(part) if isinstance(part, str) else [*map(inline, part)] for part in self.parts]}
 
     def __repr__(self) -> str:
         return self.data
@@ -68,50 +98,87 @@ class Sentences:
     def _repr_html_(self) -> str:
         return f"{OPEN}{''.join(map(_html, self.parts))}</div>"
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return {"text/plain": self.data, "text/html": self._repr_html_(), MIME: self.content}
+
 
 @dataclass(frozen=True, eq=False)
-class Page:
-    """A `table` to look at in a notebook, in full, without the numbers of its rows; in plain text it is its `title`."""
+class FullTable:
+    """A table that a notebook shows in full.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table; its index is shown unless it numbers the rows.
+    title : str
+        The text that replaces the table in plain text.
+    ids : DataFrame, optional
+        A table of the same form with the ids of the result rows behind each number; cells without ids are empty.
+    """
 
     table: pd.DataFrame
     title: str
+    ids: pd.DataFrame | None = None
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the index is shown."""
+        return not isinstance(self.table.index, pd.RangeIndex)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The table as texts for a page, in the "split" form of pandas; headings and index are lists of levels."""
+        index = [_levels(each) for each in self.table.index] if self.is_indexed else []
+        named = {"data": self.table} if self.ids is None else {"data": self.table, "ids": self.ids}
+        cells = {
+            name: [[*map(_text, row)] for row in table.itertuples(index=False, name=None)]
+            for name, table in named.items()
+        }
+        return {"title": repr(self), "columns": [_levels(each) for each in self.table.columns], "index": index} | cells
 
     def __repr__(self) -> str:
-        return self.title
+        return escape_invisible(self.title)
 
     def _repr_html_(self) -> str:
-        return table_html(self.table, index=not isinstance(self.table.index, pd.RangeIndex))
+        return table_html(self.table, index=self.is_indexed)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_(), MIME: self.content}
 
 
-# What stands between two $ is text and not a formula, and no sentence ends in the middle of a word.
+def _levels(label: object) -> list[str]:
+    return [*map(_text, label)] if isinstance(label, tuple) else [_text(label)]
+
+
+def _text(value: object) -> str:
+    return "" if value is None or value != value else escape_invisible(str(value))
+
+
+# Text between two $ must not become a formula, and sentences must not be cut off in the middle of a word.
 DISPLAY = {"display.html.use_mathjax": False, "display.max_colwidth": 120}
 
 
 def table_html(table: pd.DataFrame, index: bool = False) -> str:
-    """Return a table as HTML that shows its texts as they are written, whatever options of pandas are set."""
+    """Return a table as HTML that shows texts as they are written, whatever options of pandas are set."""
     with pd.option_context(*chain.from_iterable(DISPLAY.items())):
-        return shown(table.to_html(index=index, border=0))
+        return escape_invisible(table.to_html(index=index, border=0))
 
 
 def say(*parts: Part) -> Sentences:
-    """Sentences to show: each of `parts` is a text, which becomes a paragraph, or a list of them.
+    """Return sentences to show: each text is a paragraph, and each list of texts is a list of items.
 
-    >>> say(f"{B}All{B} of <b>", ["a", "b"])._repr_html_().removeprefix(OPEN)
-    '<p><strong>All</strong> of &lt;b&gt;</p><ul><li>a</li><li>b</li></ul></div>'
+    >>> say(Markup("<strong>All</strong> of &lt;b&gt;"), ["a", "<b>"])._repr_html_().removeprefix(OPEN)
+    '<p><strong>All</strong> of &lt;b&gt;</p><ul><li>a</li><li>&lt;b&gt;</li></ul></div>'
     """
     return Sentences(*parts)
 
 
+def inline(text: str) -> Markup:
+    """Return a text as HTML without block elements, in which invisible characters are shown as escapes."""
+    return Markup(escape_invisible(str(escape(text))))
+
+
 def _html(part: Part) -> str:
-    return (
-        f"<ul>{''.join(f'<li>{_inline(line)}</li>' for line in part)}</ul>"
-        if not isinstance(part, str)
-        else f"<p>{_inline(part)}</p>"
-    )
-
-
-def _inline(text: str) -> str:
-    text = shown(escape(text))
-    for mark, (element, _) in MARKS.items():
-        text = re.sub(f"{mark}([^{mark}]*){mark}", rf"<{element}>\1</{element}>", text).replace(mark, "")
-    return text
+    if isinstance(part, str):
+        return f"<p>{inline(part)}</p>"
+    return f"<ul>{''.join(f'<li>{inline(item)}</li>' for item in part)}</ul>"

@@ -1,4 +1,4 @@
-"""How Ctrl-C, SIGTERM and SIGHUP stop a command: once, at a place where nothing swallows it."""
+"""Handling of Ctrl-C, SIGTERM and SIGHUP, which stop a command once, where no library swallows the signal."""
 
 import contextlib
 import signal
@@ -8,39 +8,41 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-WAIT = 0.02  # seconds until a stop that came at a bad moment is tried again
+WAIT = 0.02  # seconds until a stop is tried again if it came at a bad moment
 noted: list[int] = []  # signals that came before the command was ready
 
 
-def note(number: int, _: FrameType | None) -> None:
-    """Note a signal that comes before the command is ready; `stoppable` stops then."""
+def note_signal(number: int, _: FrameType | None) -> None:
+    """Record a signal that arrives before the command is ready, so that `stop_on_signals` later stops the command."""
     noted.append(number)
 
 
 @contextlib.contextmanager
-def interrupts_noted() -> Iterator[None]:
-    """Note Ctrl-C while this process loads and runs a command, unless it ignores Ctrl-C, as under `nohup`. At the end
-    the work is done, and Ctrl-C is ignored for the rest of the process.
+def note_interrupts() -> Iterator[None]:
+    """Record Ctrl-C while this process loads and runs a command.
+
+    A process that ignores Ctrl-C, as under `nohup`, continues to ignore it. At the end of the context, the work is
+    done, and the process ignores Ctrl-C from then on.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, note)
+        signal.signal(signal.SIGINT, note_signal)
     yield
-    if signal.getsignal(signal.SIGINT) is note:
+    if signal.getsignal(signal.SIGINT) is note_signal:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
-def stoppable() -> Iterator[None]:
-    """End what runs inside by KeyboardInterrupt on SIGINT, SIGTERM and SIGHUP, so that it leaves no process and no
-    unfinished file.
+def stop_on_signals() -> Iterator[None]:
+    """Raise KeyboardInterrupt in this context on SIGINT, SIGTERM and SIGHUP, so that cleanup code runs.
 
-    Libraries swallow what is raised while they are imported or in a callback that must not fail. The stop waits for the
-    end of an import, and is tried again after such a callback. An error that a library makes of a stop is a stop.
+    No process and no unfinished file remains. Libraries swallow exceptions that are raised while they are imported or
+    in a callback that must not fail. A stop therefore waits for the end of an import, and is tried again after such a
+    callback. An error that a library raises because of a stop counts as a stop.
 
     Raises
     ------
     KeyboardInterrupt
-        With the number of the signal.
+            The exception holds the number of the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -50,7 +52,7 @@ def stoppable() -> Iterator[None]:
     waits = False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for each in mine.keys() - {signal.SIGINT}:  # once is enough: neither signal stops what cleans up
+        for each in mine.keys() - {signal.SIGINT}:  # once is enough; neither signal stops the code that cleans up
             signal.signal(each, signal.SIG_IGN)
         stopped.append(number)
         stop_here(None, frame)
@@ -71,7 +73,7 @@ def stoppable() -> Iterator[None]:
             report_lost(lost)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    usual = signal.SIG_DFL, signal.default_int_handler, note  # not under nohup
+    usual = signal.SIG_DFL, signal.default_int_handler, note_signal  # not under nohup
     mine = {number: handler for number, handler in before.items() if handler in usual}
     can_wait = hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL  # not on Windows
     report_lost = sys.unraisablehook

@@ -1,7 +1,7 @@
-"""By how much two numbers may differ and still count as equal.
+"""Tolerances within which two numbers count as equal.
 
 A tolerance absorbs the rounding of floats and nothing else. A number that ends an iteration, or that keeps a divisor
-above zero, is a setting of its algorithm and is stated there.
+above zero, is a setting of an algorithm and is defined in the module of that algorithm.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from privnb.runtime.arrays import Array
 
 ROUNDING = 1e-9  # sums and products of many floats, such as a share times a count, or the same sum in another order
 EXACT = 1e-12  # shares of counts, and sums of a few of them
-STEP = 1e-6  # of a step of a domain: a number that is nearer to a step than this lies on it
+STEP = 1e-6  # a fraction of a step of a domain; a number that is closer than this to a step lies on the step
 
 
 def nearly_equal(first: float | Array, second: float | Array) -> Array:
-    """Return where two numbers, or arrays of them, are equal but for rounding.
+    """Return whether two numbers, or the elements of two arrays, are equal within the rounding of floats.
 
     >>> bool(nearly_equal(0.1 + 0.2, 0.3)), bool(nearly_equal(1.0, 1.000001))
     (True, False)

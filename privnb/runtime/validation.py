@@ -1,10 +1,12 @@
 """Argument checks that follow from annotations: `@validated` for functions, `Validated` for dataclasses.
 
-An annotation says what an argument must be, and the check of it is made from the annotation. A class must be the class
-of the argument, a `Literal` lists the texts that are allowed, and `Annotated[float, positive]` calls `positive(name,
-value)`. Each error names the argument, and says what was asked, what was found and what to do.
+An annotation states what an argument must be; this module derives the check of the argument from the annotation. If the
+annotation is a class, the argument must be an instance of the class. A `Literal` lists the allowed texts, and
+`Annotated[float, positive]` calls `positive(name, value)`. Each error names the argument and states what it must be,
+what was given and what to do.
 
-A class may say in `HINT` how to get one of it, which ends the error: `HINT = "Load one: load(name)."`.
+A class may state in `HINT` how to obtain an instance, as in `HINT = "Load one: load(name)."`; errors end with this
+hint.
 """
 
 import functools
@@ -23,7 +25,7 @@ from privnb.runtime.errors import UsageTypeError
 Check = Callable[[str, Any], object]
 Function = TypeVar("Function", bound=Callable[..., Any])
 One = TypeVar("One")
-OneOrMore: TypeAlias = One | Sequence[One]  # `as_list` gives a list of either
+OneOrMore: TypeAlias = One | Sequence[One]  # `as_list` makes a list of both
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NUMBERS: dict[Any, Check] = {int: expect.integer, float: expect.number, bool: expect.boolean}
@@ -31,7 +33,7 @@ WORDS = {int: "a whole number", float: "a finite number", bool: "True or False",
 
 
 def validated(function: Function) -> Function:
-    """Return the function with its arguments checked by its annotations, before it runs.
+    """Return the function, whose arguments are then checked against its annotations before each call.
 
     >>> @validated
     ... def halve(number: float, times: Annotated[int, at_least(1)] = 1) -> float:
@@ -40,7 +42,7 @@ def validated(function: Function) -> Function:
     1.5
     >>> halve(3, times=0)
     Traceback (most recent call last):
-    privnb.UsageError: times must be a whole number of at least 1, got 0.
+    privnb.UsageError: times must be a whole number of at least 1; got 0.
     """
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind in POSITIONAL]
@@ -49,7 +51,7 @@ def validated(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
         checks = argument_checks(function)
-        given = names + several * (len(arguments) - len(names))  # `*several` are all that are more
+        given = names + several * (len(arguments) - len(names))  # `*several` takes all further arguments
         for name, value in [*zip(given, arguments, strict=False), *named.items()]:
             if check := checks.get(name):
                 check(name, value)
@@ -59,12 +61,13 @@ def validated(function: Function) -> Function:
 
 
 class Validated:
-    """A frozen dataclass whose fields are checked by their annotations when one is made.
+    """A base class for frozen dataclasses whose fields are checked against their annotations on creation.
 
-    A class with a `__post_init__` of its own calls `super().__post_init__()` first.
+    A subclass with its own `__post_init__` calls `super().__post_init__()` first.
     """
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Raise UsageTypeError for a class that is not a frozen dataclass."""
         own, fields = vars(cls), "__dataclass_fields__"
         if not hasattr(cls, fields) or ("__init__" in own and fields not in own) or cls.__hash__ is None:
             raise UsageTypeError(
@@ -80,7 +83,7 @@ class Validated:
 
 @functools.cache
 def argument_checks(of: Callable[..., Any]) -> dict[str, Check]:
-    """Return the check of each annotated parameter of a function, or field of a dataclass, that has one."""
+    """Return, by name, the checks of the annotated parameters of a function or of the fields of a dataclass."""
     annotations = typing.get_type_hints(of, include_extras=True)
     if isinstance(of, type):
         fields = getattr(of, "__dataclass_fields__", {})
@@ -90,7 +93,7 @@ def argument_checks(of: Callable[..., Any]) -> dict[str, Check]:
 
 
 def check_of(annotation: Any) -> Check | None:
-    """Return the check that an annotation asks for, or None if it allows everything."""
+    """Return the check that an annotation implies, or None if the annotation allows every value."""
     origin = get_origin(annotation)
     if origin is Annotated:
         kind, *marks = get_args(annotation)
@@ -118,7 +121,7 @@ def check_of(annotation: Any) -> Check | None:
 
 
 def _classes(annotation: Any) -> tuple[type, ...]:
-    """Return the classes that an annotation allows; none if it asks for more than a class."""
+    """Return the classes that an annotation allows; an empty tuple if the annotation includes anything but classes."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else [annotation]
     classes = tuple(get_origin(part) or part for part in parts)
     plain = all(isinstance(each, type) and each not in (object, Any, Annotated, *NUMBERS) for each in classes)
@@ -126,7 +129,7 @@ def _classes(annotation: Any) -> tuple[type, ...]:
 
 
 def _check_of_union(parts: Sequence[Any]) -> Check | None:
-    """Return a check that one of several annotations allows the value."""
+    """Return a check that passes if at least one of several annotations allows the value."""
     may_be_none, others = type(None) in parts, [part for part in parts if part is not type(None)]
     if len(parts) == 2 and get_args(parts[1]) == (parts[0],):  # `OneOrMore`
         return one_or_more(parts[0])
@@ -143,7 +146,7 @@ def _check_of_union(parts: Sequence[Any]) -> Check | None:
 
     def check(name: str, value: Any) -> None:
         if not (value is None and may_be_none) and not any(_passes(each, value) for each in checks if each):
-            raise UsageTypeError(f"{name} must be {wanted}, got {expect.found(value)}.")
+            raise UsageTypeError(f"{name} must be {wanted}; got {expect.describe_value(value)}.")
 
     return check
 
@@ -157,7 +160,7 @@ def _passes(check: Check, value: Any) -> bool:
 
 
 def an_instance(*kinds: type) -> Check:
-    """Return a check that a value is of one of these classes."""
+    """Return a check for an instance of one of these classes."""
     named = [kind for kind in kinds if kind is not type(None)]
     hint = next((kind.__dict__["HINT"] for kind in named if "HINT" in kind.__dict__), "")
 
@@ -168,19 +171,19 @@ def an_instance(*kinds: type) -> Check:
 
 
 def several(*kinds: type) -> Check:
-    """Return a check that a value is a list, or another ordered collection, of these classes."""
+    """Return a check for a list, or another ordered collection, of instances of these classes."""
     hint = next((kind.__dict__["HINT"] for kind in kinds if "HINT" in kind.__dict__), "")
     return lambda name, value: expect.all_of(name, value, *kinds, instead=hint)
 
 
 def one_or_more(*kinds: type) -> Check:
-    """Return a check that a value is of one of these classes, or a list of such."""
+    """Return a check for an instance of one of these classes, or a list of instances."""
     check = several(*kinds)
     return lambda name, value: None if isinstance(value, kinds) else check(name, value)
 
 
 def as_list(value: OneOrMore[One]) -> list[One]:
-    """Return a list of what is one thing or several.
+    """Return a list from one value or a sequence of values.
 
     >>> as_list(3), as_list((3, 4))
     ([3], [3, 4])
@@ -189,22 +192,22 @@ def as_list(value: OneOrMore[One]) -> list[One]:
 
 
 def at_least(least: int, why: str = "") -> Check:
-    """Return a check for a whole number of at least `least`; `why` it cannot be less."""
+    """Return a check for a whole number of at least `least`; `why` states the reason for that bound."""
     return lambda name, value: expect.whole(name, value, least, why)
 
 
 def between(low: float, high: float, why: str) -> Check:
-    """Return a check for a number above `low` and below `high`; `why` it must be there."""
+    """Return a check for a number above `low` and below `high`; `why` states the reason for the bounds."""
     return lambda name, value: expect.between(name, value, low, high, why)
 
 
 def above(least: float, why: str) -> Check:
-    """Return a check for a number above `least`; `why` it must be."""
+    """Return a check for a number above `least`; `why` states the reason for that bound."""
     return lambda name, value: expect.above(name, value, least, why)
 
 
 def one_of(known: Collection[Any]) -> Check:
-    """Return a check for one of some texts."""
+    """Return a check for one of the texts `known`."""
     return lambda name, value: expect.one_of(name, value, known)
 
 
@@ -214,7 +217,7 @@ def optional(check: Check) -> Check:
 
 
 def instead(kind: type, hint: str) -> Check:
-    """Return a check for a class, with a hint that ends the error."""
+    """Return a check for an instance of a class; the error ends with a hint."""
     return lambda name, value: expect.kind(name, value, kind, instead=hint)
 
 

@@ -1,4 +1,4 @@
-"""What every sanitizer is: parameters that repr shows faithfully, and one verb, `sanitize`."""
+"""The base class of sanitizers: parameters that `repr` shows faithfully, and one verb, `sanitize`."""
 
 from __future__ import annotations
 
@@ -14,114 +14,141 @@ from numpy.random import Generator
 from privnb.microdata.bands import Bands
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
-from privnb.microdata.rows import Counted, Microdata
+from privnb.microdata.rows import CombinationTable, Microdata
 from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Schema
-from privnb.microdata.treatment import KINDS, Rows, treated
+from privnb.microdata.treatment import KINDS, Rows, select_columns
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.runtime import expect
+from privnb.runtime.deprecation import warn_renamed
 from privnb.runtime.errors import PrivnbError, UsageTypeError
-from privnb.runtime.family import check_fact, members
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import name_list
-from privnb.runtime.own_methods import failure, is_own
+from privnb.runtime.names import join_names
+from privnb.runtime.own_methods import describe_failure, is_own
+from privnb.runtime.registry import check_fact, find_classes
 from privnb.runtime.validation import Randomness, Validated, validated
-from privnb.sanitizers.claims import find_perturbed, refusal
+from privnb.sanitizers.claims import explain_mismatch, find_perturbed
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
-from privnb.sanitizers.statements import positions, stated, treatments
+from privnb.sanitizers.masking.missing_numbers import GAP_TREATMENTS, Gaps
+from privnb.sanitizers.treatments import check_positions, infer_treatments, read_stated_treatments
 
-FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
-LOAD = "Load one: load(name), or take `.dataset` of a table."
-MOST_AT_ONCE = 1_000_000  # records that are given to a sanitizer at once, at most
+FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # statements of a sanitizer
+LOAD = "Try load(name), or `.dataset` of a table."
+MAX_RECORDS = 1_000_000  # maximum number of records that a sanitizer receives at once
 
 
-# The bounds that users vary, by letter, with their privacy model; "epsilon" has none. All lists of settings, sliders
-# and pages know these.
-MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
-USUAL = {"k": 10, "l": 2, "t": 0.2, "delta": 1.0, "epsilon": 1.0}
+# The bounds that users vary, by letter, with their privacy model, which epsilon lacks; lists of settings, sliders and
+# pages use these.
+MODEL_BY_LETTER = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+DEFAULT_BOUNDS = {"k": 10, "l": 2, "t": 0.2, "delta": 1.0, "epsilon": 1.0}
+
+RENAMED_METHODS = {
+    "at": "from_bounds",
+    "keeping": "from_models",
+    "accepts": "accepts_value",
+    "settings": "default_settings",
+    "examples": "contract_examples",
+}
 
 Facts = dict[str, Any]  # some of `FACTS`
-Sanitized: TypeAlias = "tuple[pd.DataFrame, Facts]"  # the released table, and what it cannot show
+Sanitized: TypeAlias = "tuple[pd.DataFrame, Facts]"  # the released table, and the facts that it cannot show
 
 
 class FreshEntropy(Generator):
-    """What a sanitizer draws with where nobody gives a seed: nobody can draw it again, so that it may be published."""
+    """The source of draws without a seed: nobody can draw them again, so they may be published."""
 
 
 def _microdata(name: str, value: object) -> None:
     if not isinstance(value, Microdata):
-        raise UsageTypeError(f"{name} must be a Dataset, got {expect.found(value)}. {LOAD}")
+        raise UsageTypeError(f"{name} must be a Dataset; got {expect.describe_value(value)}. {LOAD}")
 
 
-AnyMicrodata = Annotated[Any, _microdata]  # a `Dataset`, or `Counted`
+AnyMicrodata = Annotated[Any, _microdata]  # a `Dataset`, or a `CombinationTable`
+
+
+def _old_method(old: str, new: str) -> Any:
+    def call(cls: type[Any], *arguments: Any, **named: Any) -> Any:
+        warn_renamed(f"{cls.__name__}.{old}", new)
+        # A class that overrides the old name may call it by `super()`: the new name is then the override itself.
+        home = next(each for each in cls.__mro__ if new in vars(each) and (each is Sanitizer or old not in vars(each)))
+        return vars(home)[new].__get__(None, cls)(*arguments, **named)
+
+    return classmethod(call)
 
 
 class Sanitizer(Validated, ABC):
-    """A sanitization mechanism. Subclasses are frozen dataclasses of their parameters; nothing learned stays on them.
+    """A sanitization mechanism: subclasses are frozen dataclasses of their parameters, without learned state.
 
     `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works. A class states its facts here and
-    nowhere else; contract tests, gallery, frontier and explorer read them of every class that is imported. What it does
-    and who it is by are the first sentence and the source of its docstring.
+    nowhere else; contract tests, gallery, frontier and explorer read them from every class that is imported. The first
+    sentence of its docstring describes the method, and `Source:` names its authors.
 
-    One method is to be written, `_sanitize(self, dataset, table, rng)`, which `sanitize` calls and checks:
+    A subclass defines one method, `_sanitize(self, dataset, table, rng)`, which `sanitize` calls and checks:
 
-    - `dataset` is the original: its `schema`, `hierarchies` and `codes` (integer array per column) say how values
-      generalize. Of a class with the fact `by_combinations` it may be `Counted`.
-    - `table`, DataFrame, is a copy of its published columns, in the order of the records, to be changed.
-    - `rng` is always a numpy Generator; a `FreshEntropy` where what is drawn is for publication.
-    - It returns the released table, or a tuple of that and a dict of facts that no table can show: `{}`, or some of
-      `claims`, `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims": (KAnonymity(5),)}` is
-      graded before the release exists; columns with noise or changed in another way than to labels must be said. Of a
-      table alone this is inferred: a column is exact where it equals the original, generalized where its labels cover
-      the records' values, suppressed where other cells are `*`, and else perturbed. The provenance then says so.
+    - `dataset` is the original: its `schema`, `hierarchies` and `codes` (integer array per column) define how values
+      generalize. For a class with the fact `by_combinations`, it may be a `CombinationTable`.
+    - `table`, a DataFrame, is a copy of its published columns, in the order of the records, and may be changed.
+    - `rng` is always a numpy Generator; it is a `FreshEntropy` if the draws are for publication.
+    - The method returns the released table, or a tuple of that table and a dict of facts that no table can show: `{}`,
+      or some of `claims`, `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims":
+      (KAnonymity(5),)}` is graded before the release exists; columns with noise, or with other changes than labels,
+      must be stated. For a table without facts, these are inferred: a column is exact if it equals the original,
+      generalized if its labels cover the values of the records, suppressed if all other cells are `*`, and otherwise
+      perturbed. The provenance then reports this inference.
 
     Attributes
     ----------
     title : str
-        What a person calls it; empty: the name of the class.
+        The name that readers see. If it is empty, this is the name of the class.
     treatment : str
-        What it does to the columns that it changes, one of `treatment.KINDS`.
+        The treatment of the columns that the method changes, one of `treatment.KINDS`.
     letters : tuple of str
-        The bounds, of `USUAL`, that it can be asked for; the first is its main one. Parameters of these names, unless
-        `at` says otherwise.
+        The bounds that the method takes, from `DEFAULT_BOUNDS`; the first is the main bound. Each bound is the
+        parameter of that name, unless the class overrides `from_bounds`.
     requires : tuple of str
-        Those of them that it cannot do without.
+        The bounds without which the method cannot run.
     spends_per : str
-        What epsilon is spent on, of one that has it: "attribute", so that those of a record add up, or "record".
+        The unit on which epsilon is spent: "attribute", so that the epsilons of a record add up, or "record".
     changes : str
-        "numbers" or "categories", if it changes these quasi-identifiers alone and needs one; "two numbers", if it needs
-        two.
+        "numbers" or "categories", if the method changes only such quasi-identifiers and needs at least one; "two
+        numbers", if it needs two.
     needs_sensitive : str
-        "any" or "categories", if it needs a sensitive attribute, or one of categories.
+        "any" or "categories", if the method needs a sensitive attribute, or one with categories.
     reference : bool
-        Whether it is one of the two that all others lie between: publish everything, publish no quasi-identifier.
+        Whether the release is one of the two reference releases, between which all other releases lie: all columns are
+        exact, or there is no quasi-identifier.
+    reads_file : bool
+        Whether the release is read from a file instead of made, so that no list offers the class.
     global_recoding : bool
-        Whether a value is published alike wherever it stands.
+        Whether a value is published in the same way throughout the table.
     slow : bool
-        Whether it searches for seconds under models of values.
+        Whether the search takes seconds under models of values.
     counts_people : bool
-        Whether its promises are about people where the dataset has a key of people; others, whose hold for a record,
-        refuse such a dataset.
+        Whether the promises are about people if the dataset has a key of people. Other methods make promises about
+        records and refuse such a dataset.
     order_invariant : bool
         Whether the same records in another order give the same rows.
     equal_records_alike : bool
-        Whether records with equal quasi-identifiers are published with equal ones. An adversary who knows that can
-        exclude rows, so risks take it to be so unless a class says that it divides equal records.
+        Whether records with equal quasi-identifiers are published with equal ones. An adversary who knows this can
+        exclude rows. Risks therefore assume it, unless a class states that it divides equal records.
     randomized : bool
-        Whether the seed matters to results, so that evaluations repeat it.
+        Whether the seed changes results, so that evaluations repeat the method.
     draws : bool
-        Whether anything in the release is drawn, were it the numbers of buckets; whoever knows the seed can undo that.
+        Whether any part of the release is drawn at random, even if it is only the numbers of buckets. Anyone with the
+        seed can undo the draws.
     coded : bool
-        Whether it is given columns of `Dataset.cells`, which cost less, and not of `Dataset.table`.
+        Whether the table has the columns of `Dataset.cells`, which take less memory, instead of the columns of
+        `Dataset.table`.
     by_combinations : bool
-        Whether it asks only which combinations there are and how many records have each, so that `Counted` ones will
-        do: a table of any size costs it no more than they do.
+        Whether the method needs only the distinct combinations and the number of records of each, so that
+        a `CombinationTable` suffices. The time then depends on the number of combinations and not on the length of the
+        table.
     promises_k : bool
-        Whether one with the letter k, asked for no other model, makes classes that keep k-anonymity.
+        Whether the classes satisfy k-anonymity, for a method with the letter k and no other model.
     in_parts : bool
-        Whether a long table may be given to it part by part, each of records drawn at random, without another promise.
+        Whether the method may sanitize a long table in parts of random records without a change of its promise.
     missing_numbers : str
-        How it treats the missing numbers of the columns that `_numbers_read` names, see `missing_numbers.TREATMENTS`.
+        How the method treats missing numbers in the columns that `_numbers_read` names: one of
+        `missing_numbers.GAP_TREATMENTS`.
     """
 
     HINT: ClassVar[str] = "Give one such as KMember(10)."
@@ -134,10 +161,11 @@ class Sanitizer(Validated, ABC):
     changes: ClassVar[str] = ""
     needs_sensitive: ClassVar[str] = ""
     reference: ClassVar[bool] = False
+    reads_file: ClassVar[bool] = False
     global_recoding: ClassVar[bool] = False
     slow: ClassVar[bool] = False
     counts_people: ClassVar[bool] = False
-    order_invariant: Any = False  # bool, here and of the next; a property of some
+    order_invariant: Any = False  # this and the next two: bool, or a property
     randomized: Any = False
     by_combinations: Any = False
     equal_records_alike: ClassVar[bool] = True
@@ -148,73 +176,91 @@ class Sanitizer(Validated, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        for old in RENAMED_METHODS.keys() & vars(cls).keys():
+            warn_renamed(f"{cls.__name__}.{old}", RENAMED_METHODS[old])
+            setattr(cls, RENAMED_METHODS[old], vars(cls)[old])
         check_fact(cls, "treatment", KINDS)
-        check_fact(cls, "letters", USUAL, several=True)
+        check_fact(cls, "letters", DEFAULT_BOUNDS, several=True)
         check_fact(cls, "requires", cls.letters, several=True)
         check_fact(cls, "spends_per", ("attribute", "record"))
         check_fact(cls, "changes", ("", "numbers", "categories", "two numbers"))
         check_fact(cls, "needs_sensitive", ("", "any", "categories"))
         check_fact(cls, "equal_records_alike", (True, False))
-        check_fact(cls, "missing_numbers", TREATMENTS)
+        check_fact(cls, "missing_numbers", GAP_TREATMENTS)
 
     @classmethod
-    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
-        """One that is asked for these bounds, `{letter: number}`; `sensitive`: the attribute that they are about."""
+    def from_bounds(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
+        """Return a sanitizer with these bounds, `{letter: number}`; `sensitive`: the attribute of the bounds."""
         parameters: dict[str, Any] = dict(bounds)
         if "sensitive" in _parameters(cls):
             parameters["sensitive"] = sensitive
         return cls(**parameters)
 
     @classmethod
-    def accepts(cls, letter: str, value: float) -> bool:
-        """Whether it can be asked for this value of one of its letters."""
+    def accepts_value(cls, letter: str, value: float) -> bool:
+        """Return whether the class takes this value for one of its letters."""
         return True
 
     @classmethod
-    def keeping(cls, models: Sequence[Any], sensitive: str | None = None) -> Self | None:
-        """One whose classes keep all `models`, the first of which may be k-anonymity; None where it cannot."""
+    def from_models(cls, models: Sequence[Any], sensitive: str | None = None) -> Self | None:
+        """Return a sanitizer whose classes satisfy all `models`, the first of which may be k-anonymity.
+
+        The result is None if the class has no such sanitizer.
+        """
         k, *others = models
         able = cls.promises_k and "k" in cls.letters and type(k) is KAnonymity and not others
-        return cls.at({"k": k.k}, sensitive) if able else None
+        return cls.from_bounds({"k": k.k}, sensitive) if able else None
 
     @classmethod
-    def settings(cls, sensitive: str | None = None) -> list[Self]:
-        """One or two that lists of releases show of a kind that no letter varies: a list. Others have their bounds; a
-        user's own that has another parameter without a default is in no list.
+    def default_settings(cls, sensitive: str | None = None) -> list[Self]:
+        """Return, as a list, one or two sanitizers of the class that lists of releases show if no letter varies.
+
+        Classes with letters appear with their bounds instead. A class with any other parameter without a default does
+        not appear in lists.
         """
         is_settled = not cls.letters and not cls.reference and {*_without_default(cls)} <= {"sensitive"}
-        return [cls.at({}, sensitive)] if is_settled else []
+        return [cls.from_bounds({}, sensitive)] if is_settled else []
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
-        """A few that a small table of this schema can have, for the contract tests: a list."""
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return a few sanitizers for a small table of this schema, for the contract tests: a list."""
         sensitive = next(iter(schema.sensitive), None)
-        return [cls.at({letter: USUAL[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)]
+        return [
+            cls.from_bounds({letter: DEFAULT_BOUNDS[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)
+        ]
+
+    at, keeping, accepts, settings, examples = (_old_method(old, new) for old, new in RENAMED_METHODS.items())
 
     def fits(self, records: int) -> bool:
-        """Return whether it can be given so many records: as combinations, in parts, or all at once."""
-        return self.by_combinations or self.in_parts or records <= MOST_AT_ONCE
+        """Return whether the method can sanitize this number of records: as combinations, in parts, or all at once."""
+        return self.by_combinations or self.in_parts or records <= MAX_RECORDS
 
     @property
     def draws(self) -> bool:
+        """Whether anything in the release is drawn."""
         return self.randomized
 
     @property
     def key(self) -> str:
-        """The text that draws are derived from, frozen: a class or parameter that gets another name overrides this with
-        what its `repr` was, so that no published number moves.
+        """The text from which draws are derived, which never changes.
+
+        A class that was renamed, or whose parameter was renamed, returns its former `repr`, so that no published number
+        changes.
         """
         return repr(self)
 
     def __sklearn_clone__(self) -> Self:
-        return self  # nothing learned stays on it, so there is nothing to leave behind
+        return self  # a sanitizer has no learned state
 
     def get_params(self, deep: bool = False) -> dict[str, Any]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {name: getattr(self, name) for name in _parameters(self)}
 
     def changed_params(self) -> str:
-        """The parameters that differ from their defaults, as `name=value` text: how results name a setting."""
+        """Return the parameters that differ from their defaults, as `name=value` text.
+
+        Results name a setting in this way.
+        """
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]  # type: ignore[arg-type]
         return ", ".join(
             ", ".join(map(str, value)) if name == "models" else f"{name}={_short(value)}" for name, value in changed
@@ -222,15 +268,16 @@ class Sanitizer(Validated, ABC):
 
     @validated
     def sanitize(self, dataset: AnyMicrodata, *, rng: Randomness = None) -> Release:
-        """Make a Release of `dataset`, one row a record; the dataset is not changed.
+        """Make a Release of `dataset`, with one row per record; the dataset stays unchanged.
 
         Parameters
         ----------
         dataset : Dataset
-            Or `Counted`, of a sanitizer that works `by_combinations`.
+            The original, or a `CombinationTable` for a sanitizer that works `by_combinations`.
         rng : int, Generator or None, optional
-            None draws with fresh entropy, noise from OpenDP, and the release may be published. What is drawn with a
-            seed or a Generator is a simulation, for a seed undoes it. A seed is recorded in the provenance.
+            With None, the release is drawn with fresh entropy, and noise comes from OpenDP, so the release may be
+            published. A release that was drawn with a seed or a Generator is a simulation, because a person with the
+            seed can undo the draws. The provenance records the seed.
 
         Returns
         -------
@@ -239,12 +286,19 @@ class Sanitizer(Validated, ABC):
         Raises
         ------
         SanitizationError
-            When the table cannot give what was asked, has a key of people whom this one does not count, and for a
-            release that is not what it says: every claimed model is graded, every label compared with its original (see
-            `claims`). Any other error of a sanitizer that is not the package's is its cause.
+            If the table does not allow the request, if it has a key of people and the sanitizer counts records, or if
+            the release does not match its statements. Every claimed model is graded, and every label is compared with
+            its original (see `claims`). Other errors of a sanitizer from another package are wrapped in this error.
+
+        Examples
+        --------
+        >>> from privnb.datasets.dataset import load
+        >>> from privnb.sanitizers import Mondrian
+        >>> Mondrian(k=10).sanitize(load("adult", records=100), rng=None).provenance.claims
+        (KAnonymity(k=10),)
         """
-        if isinstance(dataset, Counted) and not self.by_combinations:
-            raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. {LOAD}")
+        if isinstance(dataset, CombinationTable) and not self.by_combinations:
+            raise UsageTypeError(f"dataset must be a Dataset; got {expect.describe_value(dataset)}. {LOAD}")
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
         try:
@@ -255,8 +309,9 @@ class Sanitizer(Validated, ABC):
             if not is_own(self):
                 raise
             raise SanitizationError(
-                f"{self!r} fails with {failure(self, error)}. The message of the error may quote records and is not "
-                f"shown. Try `{type(self).__name__}(...).sanitize(dataset)`: the traceback shows it."
+                f"{self!r} fails with {describe_failure(self, error)}. The message of the error may quote records, so "
+                f"it is not shown. Try `{type(self).__name__}(...).sanitize(dataset)`, whose traceback shows the "
+                "message."
             ) from error
 
     def _checked(self, dataset: Any, rng: Randomness) -> Release:
@@ -270,23 +325,23 @@ class Sanitizer(Validated, ABC):
         index = table.index
         made: Any = self._sanitize(dataset.lent(), table, source)
         bare = isinstance(made, pd.DataFrame)
-        # Nothing is known of a bare table yet: in its columns with gaps, what stands next to them is kept.
+        # # The treatments of a table without facts are not known yet, so its columns with gaps keep their other cells.
         table, facts = (made, {"perturbed": [*gaps.missing] if gaps else []}) if bare else self._split_facts(made)
         if gaps is not None:
-            table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
+            table, facts = gaps.restore(table, facts, restored=self.missing_numbers == "restored")
         drawn = rng is not None and str(source.bit_generator.state) != unused
         if bare:
             facts = self._infer_facts(dataset, table, str(facts.get("note", "")), index)
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
-            public = with_public_ends(release)
-            reason = refusal(dataset, public)
-        except Exception:  # of a table that cannot be read
-            reason = refusal(dataset, release)
+            public = widen_to_public_ends(release)
+            reason = explain_mismatch(dataset, public)
+        except Exception:  # the table cannot be read
+            reason = explain_mismatch(dataset, release)
             if not reason:
                 raise
-        else:  # it is said of the labels as the sanitizer wrote them, if those are wrong too
-            reason = reason and (refusal(dataset, release) or reason)
+        else:  # if the labels of the sanitizer are wrong, too, the reason quotes them
+            reason = reason and (explain_mismatch(dataset, release) or reason)
         if reason:
             raise SanitizationError(f"{self!r}: {reason}.")
         if public.provenance.promise is not None:
@@ -294,66 +349,75 @@ class Sanitizer(Validated, ABC):
         return public
 
     def _split_facts(self, made: Any) -> Sanitized:
-        """What `_sanitize` returned, a table and facts. Raises UsageTypeError for anything else."""
+        """Return the table and the facts that `_sanitize` returned. Raises UsageTypeError for anything else."""
         if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], Mapping)):
             raise UsageTypeError(
                 f"{type(self).__name__}._sanitize must return a table, or a tuple of a table and a dict of facts; got "
-                f"{expect.found(made)}. Try `return table`."
+                f"{expect.describe_value(made)}. Try `return table`."
             )
         table, facts = made
         return table, dict(facts)
 
     def _infer_facts(self, dataset: Microdata, table: pd.DataFrame, note: str, index: Any) -> Facts:
-        """Infer the facts of a bare table, and say so in its note. `index`: of the table that `_sanitize` was given."""
+        """Return the facts of a table that came without any, and a note that they were inferred.
+
+        `index`: the index of the table that `_sanitize` received.
+        """
         if len(table) != len(dataset) or not table.columns.is_unique:
-            return {"note": note}  # the release is refused
+            return {"note": note}  # the release will be refused
         if not table.index.equals(index):
             raise SanitizationError(
-                f"{self!r}: the rows of its table must be the records in their order, and its index has another order. "
-                'Return them in order, or return (table, {"rows": positions}).'
+                f"{self!r}: the rows of the returned table must be the records in their order, but the order of the "
+                "index differs. "
+                'Return the rows in order, or return (table, {"rows": positions}).'
             )
         release = self._released(dataset, table, {}, None, False)
         perturbed = find_perturbed(dataset, release)
         kinds = {name: each.kind for name, each in release.columns.items()} | dict.fromkeys(perturbed, "perturbed")
         order = sorted(kinds, key=lambda name: kinds[name])
-        columns = (f"{name_list([*names])} {kind}" for kind, names in groupby(order, lambda name: kinds[name]))
-        said = (
+        columns = (f"{join_names([*names])} {kind}" for kind, names in groupby(order, lambda name: kinds[name]))
+        inferred = (
             f"{type(self).__name__} does not state what it did to each column. privnb inferred it from the table: "
             f"{'; '.join(columns)}."
         )
-        return {"perturbed": perturbed, "note": " ".join(filter(None, [note, said]))}
+        return {"perturbed": perturbed, "note": " ".join(filter(None, [note, inferred]))}
 
     def _released(self, dataset: Microdata, table: pd.DataFrame, facts: Facts, rng: Randomness, drawn: bool) -> Release:
-        """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
+        """Return the Release, not checked yet.
+
+        `facts`: the facts from `_sanitize`; `drawn`: whether `_sanitize` drew with a seed.
+        """
         if unknown := sorted(set(facts) - set(FACTS)):
             raise UsageTypeError(
-                f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}."
+                f"{type(self).__name__}._sanitize must return facts named {', '.join(FACTS)}; got {unknown}."
             )
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
-        expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Give some such as (KAnonymity(10),).")
+        expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Try (KAnonymity(10),).")
         if notes := getattr(dataset, "notes", ()):
             facts["note"] = " ".join(filter(None, [*notes, facts.get("note")]))
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
-        records = None if isinstance(rows, Rows) else positions(rows, len(dataset))
+        records = None if isinstance(rows, Rows) else check_positions(rows, len(dataset))
         rows = rows if records is None else Rows.SUBSET
-        said = stated(facts, rows, [attribute.name for attribute in new])
+        stated = read_stated_treatments(facts, rows, [attribute.name for attribute in new])
         provenance = Provenance(
             dataset=dataset.name,
             sanitizer=repr(self),
             parameters=self.get_params(),
-            columns=treatments(dataset, table, rows, records) | said,
+            columns=infer_treatments(dataset, table, rows, records) | stated,
             rows=rows,
             equal_records_alike=self.equal_records_alike,
             global_recoding=self.global_recoding,
-            # Noise, rows of nobody and the numbers of buckets are drawn, be it with a seed of the sanitizer's own.
+            # # Noise, synthetic rows and the numbers of buckets are drawn, even if the sanitizer uses its own seed.
             simulation=rng is not None
-            and bool(drawn or self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),
+            and bool(
+                drawn or self.draws or buckets is not None or select_columns(stated, "noisy") or rows is Rows.SYNTHETIC
+            ),
             seed=None if isinstance(rng, Generator) else rng,
             **facts,
         )
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
         schema = replace(dataset.schema, attributes=(*published, *new))
-        own, nobody = slice(None) if records is None else records, rows is Rows.NOBODY
+        own, nobody = slice(None) if records is None else records, rows is Rows.SYNTHETIC
         people = None if dataset.people is None or nobody else dataset.people[own]
         weights = None if dataset.weights is None or nobody else dataset.weights[own]
         hidden = [name for name in dataset.schema.published if name not in table]
@@ -362,29 +426,31 @@ class Sanitizer(Validated, ABC):
         return Release(table, schema, *known, records, people, weights, apart, dataset.times)
 
     def _numbers_read(self, schema: Schema) -> list[str]:
-        """Name the numeric columns in which the method needs a number in every cell."""
+        """Return the numeric columns in which the method needs a number in every cell."""
         return [name for name in schema.quasi_identifiers if schema[name].numeric]
 
     @abstractmethod
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized | pd.DataFrame:
-        """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
+        """Return the released table, made from `table`, which is a copy of the published columns, and facts about it.
 
-        The table alone will do: then what was done to each column is inferred, and the Provenance says so.
-        Facts are some of `FACTS`: `claims`, `promise` and `note` are the Provenance's, `buckets` the Release's. Most of
-        what was done to a column is seen in the table: exact, generalized, suppressed and bucketized ones need no word.
-        Said are `noisy`: `{name: Law}` of columns with noise; `perturbed`: names of columns that were changed in any
-        other way, such as means of groups; `new`: the `Attribute`s of columns that the dataset has not; `rows`: whose
-        the rows are, where they are not the records in order: an integer array, the positions of a subset of the
-        records, or `Rows.NOBODY`.
+        The table alone suffices: the treatment of each column is then inferred, and the Provenance reports that. Facts
+        are some of `FACTS`: `claims`, `promise` and `note` belong to the Provenance, `buckets` to the Release. Exact,
+        generalized, suppressed and bucketized columns are recognized in the table. A method must state `noisy`: `{name:
+        Law}` of columns with noise; `perturbed`: names of columns that were changed in any other way, such as means of
+        groups; `new`: the `Attribute`s of columns that the dataset lacks; `rows`: the origin of the rows, if they are
+        not the records in order: an integer array with the positions of a subset of the records, or `Rows.SYNTHETIC`.
         """
 
 
 def check_domains(what: str, schema: Schema) -> None:
-    """Raise SanitizationError for a domain that was widened to what the records hold; `what`: what promises epsilon."""
+    """Raise SanitizationError for a domain that was widened to the values of the records.
+
+    `what`: the sanitizer or function that promises epsilon.
+    """
     if widened := [each.name for each in schema.attributes if each.role in PUBLISHED and _is_widened(each.domain)]:
         raise SanitizationError(
-            f"{what} promises an epsilon, and no promise of noise holds, because the domain of {name_list(widened)} "
-            "was widened to what the records hold. Correct the description, or choose a sanitizer without epsilon."
+            f"{what} cannot promise an epsilon, because the domain of {join_names(widened)} was widened to the values "
+            "of the records. Correct the description, or choose a sanitizer without epsilon."
         )
 
 
@@ -393,23 +459,23 @@ def _is_widened(domain: Numbers | Categories | None) -> bool:
 
 
 def check_one_record_each(what: str, dataset: Microdata) -> None:
-    """Raise SanitizationError for a dataset with a key of people; `what`: what counts its records."""
+    """Raise SanitizationError for a dataset with a key of people; `what`: the method that counts its records."""
     if not dataset.schema.person:
         return
-    # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
-    known = [kind for kind in members(Sanitizer) if kind.counts_people and not kind.reference]
+    # # Only classes of the package are named: results repeat the sentence, which must not depend on other imports.
+    known = [kind for kind in find_classes(Sanitizer) if kind.counts_people and not kind.reference]
     able = [kind.__name__ for kind in known if kind.__module__.startswith("privnb.")]
     raise SanitizationError(
-        f"{what} counts records, and '{dataset.schema.person}' is the key of people who may have several. Choose one "
-        f"that counts people: {', '.join(able)}."
+        f"{what} counts records, but '{dataset.schema.person}' is the key of people who may have several records. "
+        f"Choose a sanitizer that counts people: {', '.join(able)}."
     )
 
 
-def with_public_ends(release: Release) -> Release:
-    """The release without labels that end at one person's own value, but for those that a study keeps exact.
+def widen_to_public_ends(release: Release) -> Release:
+    """Return the release without labels that end at one person's own value, except in columns that a study keeps exact.
 
-    Its classes are joined ones: what models say of shares and of sizes they keep, but not what presence says of a
-    population.
+    The classes of the result are unions of the old classes. Models of shares and of sizes therefore still hold, but
+    models of presence in a population may not.
     """
     return release.widened([name for name in release.labelled if not release.hierarchies[name].exact])
 

@@ -1,7 +1,7 @@
-"""What a sanitizer says of its release, checked in the published tables before anybody gets them: no claim is believed.
+"""Checks of a sanitizer's statements about its release against the published tables, before anybody gets these.
 
-A claim that does not hold, or a label that does not cover what it stands for, would not only mislead people: measures
-and attacks read labels as true, so both losses and risks of such a release would come out too small.
+A claim that does not hold, or a label that does not cover its values, would mislead people. Such a fault would also
+make the losses and risks of the release too small, because measures and attacks take labels as true.
 """
 
 from __future__ import annotations
@@ -12,32 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.columns import plain
-from privnb.microdata.counts import factorized, objects, people_among, same, tabulated_in_parts
+from privnb.microdata.columns import decode_column
+from privnb.microdata.counts import are_equal, count_people_among, factorize, factorize_objects, tabulate_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Role, SchemaError, commonest, text
+from privnb.microdata.schema import Role, SchemaError, describe_commonest, to_text
 from privnb.microdata.treatment import UNTRUE, Rows
-from privnb.privacy_models.base import PrivacyModel, ungraded
+from privnb.privacy_models.base import PrivacyModel, why_ungraded
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.lazy import pd
 
 
-def refusal(dataset: Any, release: Release) -> str:
-    """Why a release of `dataset` is not what its provenance says, in words; an empty text where it is.
+def explain_mismatch(dataset: Any, release: Release) -> str:
+    """Explain why a release of `dataset` does not match its provenance; an empty text if it does.
 
-    One row per record that it says it has, and every published column; what is exact equals its original, what is
-    generalized covers it; other values are as they were or `*`; buckets count the records that are in them; every
-    claimed model holds in every class. The models are graded from the published tables alone. Epsilon is promised for
-    noise that nobody can draw again: that, no table can show, and no more what is behind perturbed or synthetic values.
+    A release has the rows that its provenance states, and every published column. Exact cells equal their originals,
+    generalized cells cover them, and other values are the original values or `*`. Buckets count the records that are in
+    them, and every claimed model holds in every class. The models are graded from the published tables alone. Epsilon
+    may be promised only for noise that nobody can draw again. A table cannot show whether noise can be drawn again, and
+    it cannot show the origin of perturbed or synthetic values.
     """
-    # Each may rely on those before.
+    # # Each check may rely on the checks before it.
     checks: tuple[Callable[[Any, Release], Iterator[str]], ...]
     checks = (_table, _promise, _untrue, _labels, _values, _buckets)
-    if release.provenance.rows is Rows.NOBODY:
+    if release.provenance.rows is Rows.SYNTHETIC:
         checks = (_columns, _promise, _untrue)
     elif release.records is not None:
         dataset = release.originals(dataset)
@@ -47,8 +48,8 @@ def refusal(dataset: Any, release: Release) -> str:
 def _table(dataset: Microdata, release: Release) -> Iterator[str]:
     if len(release.cells) != len(dataset):
         yield (
-            f"the release has {len(release.cells)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
-            f"its row, in order; one that is suppressed has {SUPPRESSED} there"
+            f"the release has {len(release.cells)} rows, and '{dataset.name}' has {len(dataset)} records. Return one "
+            f"row per record, in order; the cells of a suppressed record are {SUPPRESSED}"
         )
     yield from _columns(dataset, release)
 
@@ -58,12 +59,12 @@ def _columns(dataset: Microdata, release: Release) -> Iterator[str]:
     expected = [name for name in release.schema.published if buckets is None or name not in dataset.schema.sensitive]
     expected += [] if buckets is None else ["bucket"]
     if lost := [name for name in expected if name not in found]:
-        yield f"the release lacks {lost}. Suppress a column by {SUPPRESSED}, or give it another role"
+        yield f"the release lacks {lost}. Suppress a column with {SUPPRESSED}, or give it another role"
     if len(found) > len(expected):
         added = [name for name in found if name not in expected] or [name for name in found if found.count(name) > 1]
-        yield f"the release has {added} besides {expected}. Leave out what is no published column"
+        yield f"the release has {added} in addition to {expected}. Leave out columns that are not published"
     if unknown := [name for name in release.columns if name not in release.schema.published]:
-        yield f"{unknown} should be {release.columns[unknown[0]].kind} and is no published column"
+        yield f"{unknown} should be {release.columns[unknown[0]].kind}, but is not a published column"
 
 
 def _promise(dataset: Microdata, release: Release) -> Iterator[str]:
@@ -72,11 +73,11 @@ def _promise(dataset: Microdata, release: Release) -> Iterator[str]:
     if facts.promise and (exact := [name for name in facts.promise.columns if name not in drawn]):
         yield f"epsilon is promised for {exact}, which have no noise"
     if facts.promise and not (expect.is_number(facts.promise.epsilon) and facts.promise.epsilon > 0):
-        yield f"an epsilon of {facts.promise.epsilon} is promised, which is no positive number"
+        yield f"the promised epsilon must be a positive number; got {facts.promise.epsilon}"
     if facts.promise and not facts.promise.columns:
-        yield "epsilon is promised for no column"
+        yield "the promise of epsilon names no columns"
     if facts.promise and facts.simulation:
-        yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
+        yield "epsilon is promised for noise that a seed can undo. Promise it only for `rng=None`"
 
 
 def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
@@ -85,15 +86,15 @@ def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
         if len(wrong):
             wrong = wrong.astype(object).where(wrong.notna(), "missing")
             yield (
-                f"'{name}' is {release.columns[name].kind}, and {len(wrong)} of {len(release.cells)} cells are no "
-                f"{what}: {commonest(wrong)}. Nobody could read it. Publish what it may hold, or labels of its "
-                "hierarchy that cover the records' values"
+                f"'{name}' is {release.columns[name].kind}, and {len(wrong)} of {len(release.cells)} cells are not a "
+                f"{what}: {describe_commonest(wrong)}. Publish values of its domain, or labels of its hierarchy "
+                "that cover the values of the records"
             )
 
 
 def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
-    """The cells of a column that cannot be values of its attribute, and what they are not."""
-    attribute, cells = release.schema[name], plain(release.cells[name])
+    """Return the cells of a column that cannot be values of its attribute, and a noun for correct cells."""
+    attribute, cells = release.schema[name], decode_column(release.cells[name])
     if not attribute.numeric:
         return attribute.public_domain.outside(cells), "value of its domain"
     if not pd.api.types.is_numeric_dtype(cells):
@@ -104,10 +105,10 @@ def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
 
 
 def find_perturbed(dataset: Microdata, release: Release) -> list[str]:
-    """Name the columns of a release that hold possible values, and neither the records' own nor labels that cover them.
+    """Return the columns in which some possible values are neither the original values nor labels that cover these.
 
-    A sanitizer that states nothing of its columns has perturbed these. A column with other cells is left out: what is
-    wrong with its labels is then said of it.
+    These are the columns that a sanitizer has perturbed without a statement about them. A column with other cells is
+    left out: the check of labels then reports its error.
     """
     names = []
     for name in release.treated("generalized", "suppressed"):
@@ -126,35 +127,35 @@ def _labels(dataset: Microdata, release: Release) -> Iterator[str]:
         (number, labels), cells = release.coded(name), release.cells[name]
         if cells.dtype == object and _ways(cells.to_numpy(), number) > len(labels):
             yield (
-                f"equal numbers of '{name}' are written in several ways, as 40 and 40.0 are, which would part a class "
-                "in a file. Publish them as text"
+                f"equal numbers of '{name}' are written in several ways, such as 40 and 40.0, which would divide a "
+                "class in a file. Publish them as text"
             )
         covered = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
         if not covered.all():
             lost = number[~covered]
             label, many = labels[lost[0]], np.sum(lost == lost[0])
-            such = f"{len(lost)} of {len(dataset)} records have such a label of '{name}'"
+            share = f"{len(lost)} of {len(dataset)} records have such a label"
             if _of_label(dataset.hierarchies[name], label, None) is None:
                 yield (
-                    f"'{name}' is published as '{text(label)}' for {many} records, and that is no label of its "
-                    f"hierarchy; {such}. The labels are those of `dataset.hierarchies['{name}']`"
+                    f"'{name}' is published as '{to_text(label)}' for {many} records, which is not a label of its "
+                    f"hierarchy; {share}. Use the labels of `dataset.hierarchies['{name}']`"
                 )
                 continue
             yield (
-                f"'{name}' is published as '{text(label)}' for {many} records whose value that does not cover; {such}. "
-                "A label covers every record that has it; a column whose values moved is named in `noisy` or "
-                "`perturbed`"
+                f"'{name}' is published as '{to_text(label)}' for {many} records, but does not cover their values; "
+                f"{share}. A label must cover the value of every record that has it; name a column with moved "
+                "values in `noisy` or `perturbed`"
             )
 
 
 def _ways(cells: Array, number: IntArray) -> int:
-    """In how many ways the labels of this `number` are written."""
-    _, places = objects(cells)  # equal objects are written alike
+    """Return the number of different texts with which labels are written; `number`: the number of each cell's label."""
+    _, places = factorize_objects(cells)  # equal objects are written in the same way
     return len({*zip(number[places].tolist(), map(str, cells[places]), strict=True)})
 
 
 def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -> BoolArray:
-    """Whether each record's label covers its value: boolean array (n,). `number`: which of `labels` each one has."""
+    """Return, as a boolean array (n,), whether each record's label, `labels[number]`, covers the record's value."""
     if isinstance(hierarchy, OnALine):
         first, last = np.array([_of_label(hierarchy, label, (1, 0)) for label in labels]).T
         return (first[number] <= codes) & (codes <= last[number])
@@ -165,34 +166,36 @@ def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -
 
 
 def _of_label(hierarchy: Any, label: object, nothing: Any) -> Any:
-    """Which values a label covers, or the first and the last of them; `nothing` for what is no label."""
+    """Return the values that a label covers, or the first and the last of these values; `nothing` for other texts."""
     try:
-        return (hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered)(text(label))
+        return (hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered)(to_text(label))
     except SchemaError:
         return nothing
 
 
 def _values(dataset: Microdata, release: Release) -> Iterator[str]:
     exact = release.treated("exact")
-    for name in (each for each in exact if not same(release.cells[each], dataset.cells[each])):
-        here, before = (plain(each.cells[name]).reset_index(drop=True) for each in (release, dataset))
+    for name in (each for each in exact if not are_equal(release.cells[each], dataset.cells[each])):
+        here, before = (decode_column(each.cells[name]).reset_index(drop=True) for each in (release, dataset))
         changed = (here != before) & ~(here.isna() & before.isna())
         if changed.any():
-            yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"
+            yield f"'{name}' should be exact, but {changed.sum()} of {len(dataset)} records have another value"
     others = release.treated("generalized", "suppressed")
-    for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
+    for name in (
+        each for each in others if each not in dataset.schema.quasi_identifiers
+    ):  # `_labels` checks quasi-identifiers
         changed = _altered(dataset, release, name)
         if changed.any():
             yield (
-                f"'{name}' was changed for {changed.sum()} of {len(dataset)} records and is no quasi-identifier. "
-                f"Publish it as it is or as {SUPPRESSED}, or name it in `noisy` or `perturbed`"
+                f"'{name}' was changed for {changed.sum()} of {len(dataset)} records, but is not a "
+                f"quasi-identifier. Publish it unchanged or as {SUPPRESSED}, or name it in `noisy` or `perturbed`"
             )
 
 
 def _altered(dataset: Microdata, release: Release, name: str) -> BoolArray:
-    """Which cells of a column are neither the record's own nor `*`: boolean array (n,)."""
+    """Return which cells of a column are neither the original ones nor `*`: boolean array (n,)."""
     here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
-    # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
+    # NaN does not equal itself, and a comparison with the missing value of pandas is neither true nor false.
     nothing: Any = None
     here, before = (np.where(pd.isna(cells), nothing, cells) for cells in (here, before))
     return (here != before) & (here != SUPPRESSED)
@@ -203,22 +206,22 @@ def _buckets(dataset: Microdata, release: Release) -> Iterator[str]:
         return
     numbers, held = np.asarray(release.cells["bucket"]), release.buckets
     if sorted(map(str, held)) != ["attribute", "bucket", "count", "value"]:
-        yield f"the buckets' table has the columns {list(held)}, not attribute, bucket, value, count"
+        yield f"the buckets' table must have the columns attribute, bucket, value, count; got {list(held)}"
     if not (_whole(numbers) and numbers.max() < len(numbers) and np.bincount(numbers).all()):
-        yield "the buckets are not numbered 0, 1, ... without a gap"
+        yield "the buckets must be numbered 0, 1, ... without a gap"
     if unlike := sorted({*held["attribute"].unique()} ^ {*dataset.schema.sensitive}, key=str):
         yield f"the buckets' table and the sensitive attributes of '{dataset.name}' differ in {unlike}"
     if (
         not (_whole(held["bucket"]) and _whole(held["count"]) and held["bucket"].max() <= numbers.max())
         or not (held["count"] > 0).all()
     ):
-        yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 1"
+        yield "the buckets' table must have counts that are whole numbers of at least 1, in buckets that have records"
     for name in dataset.schema.sensitive:
         if release.columns[name].kind == "bucketized":
             wrong = _miscounted(dataset.cells[name], numbers, held[held["attribute"] == name], dataset.times)
             if wrong:
                 yield (
-                    f"the buckets' table counts '{name}' otherwise than the records do in {wrong} of "
+                    f"the counts of '{name}' in the buckets' table differ from those of the records in {wrong} of "
                     f"{numbers.max() + 1} buckets. Count every record of a bucket once, as its value or {SUPPRESSED}"
                 )
 
@@ -228,65 +231,67 @@ def _whole(numbers: Any) -> bool:
 
 
 def _miscounted(column: pd.Series, numbers: IntArray, held: pd.DataFrame, times: IntArray | None) -> int:
-    """In how many buckets the values published are not the records' own; those published as `*` may be any.
+    """Return the number of buckets in which the published values differ from the values of the records.
 
-    `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
-    the buckets' table.
+    A value that is published as `*` may be any value. `column`: the originals, (n,); `numbers`: the bucket of each
+    record, as an integer array (n,); `held`: the rows of the buckets' table for this attribute.
     """
-    codes, values = factorized(column)
+    codes, values = factorize(column)
     named, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
     other = named < 0
-    named[other] = np.where(held["value"][other] == SUPPRESSED, hidden, hidden + 1)  # the last is nobody's value
+    named[other] = np.where(
+        held["value"][other] == SUPPRESSED, hidden, hidden + 1
+    )  # the last one stands for values that no record has
     shape, wrong = (int(numbers.max()) + 1, hidden + 2), 0
-    counted = tabulated_in_parts(numbers, codes, shape, times)
-    stated = tabulated_in_parts(held["bucket"].to_numpy(), named, shape, held["count"].to_numpy())
-    for here, said in zip(counted, stated, strict=True):
-        more = (said > here) & (np.arange(shape[1]) != hidden)
-        wrong += (more.any(axis=1) | (said.sum(axis=1) != here.sum(axis=1))).sum()
+    counted = tabulate_in_parts(numbers, codes, shape, times)
+    stated = tabulate_in_parts(held["bucket"].to_numpy(), named, shape, held["count"].to_numpy())
+    for true, published in zip(counted, stated, strict=True):
+        excess = (published > true) & (np.arange(shape[1]) != hidden)
+        wrong += (excess.any(axis=1) | (published.sum(axis=1) != true.sum(axis=1))).sum()
     return int(wrong)
 
 
 def _claims(dataset: Microdata, release: Release) -> Iterator[str]:
     for model in release.provenance.claims:
         yield from _nothing_to_grade(model, dataset, release)
-        yield from broken(model, release)
+        yield from explain_broken_model(model, release)
 
 
 def _nothing_to_grade(model: PrivacyModel, dataset: Microdata, release: Release) -> Iterator[str]:
-    """Why a model cannot be kept by a release of this kind, whatever its classes are."""
+    """Yield the reasons why no release of this kind can satisfy a model, whatever its classes are."""
     name, claimed = model.sensitive, f"{model!r} is claimed"
-    if reason := ungraded(model, release):
+    if reason := why_ungraded(model, release):
         yield f"{claimed}, and {reason}"
     if name is not None:
         hidden = [a.name for a in release.schema.attributes if a.role in (Role.SENSITIVE, Role.NEUTRAL)]
         if release.buckets is not None:
-            hidden = release.schema.sensitive  # what stands in the rows is known of everybody
+            hidden = release.schema.sensitive  # the values in the rows are disclosed for everybody
         if name not in hidden:
-            yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
+            yield f"{claimed}, but its classes cannot hide '{name}'; they hide {hidden}"
         if release.buckets is not None and (hasattr(model, "k") or model.of_sizes):
-            yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
+            yield f"{claimed}, but people of one bucket are distinguishable, so the release has no k"
         _, values, _, times = release.counted(name)
         if lost := _suppressed(values, times) - _suppressed(dataset.cells[name], dataset.times):
-            yield f"{claimed}, and {lost} records have {SUPPRESSED} as '{name}', which may stand for any value of it"
+            yield f"{claimed}, but '{name}' of {lost} records is {SUPPRESSED}, which may stand for any value"
 
 
 def _suppressed(values: Any, times: IntArray | None) -> int:
-    return people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
+    return count_people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
 
 
-def broken_in_rows(release: Release, cells: pd.DataFrame, times: IntArray | None) -> Iterator[str]:
-    """Why rows that were read back from the file of a release do not keep what it claims: sentences.
+def explain_broken_claims(release: Release, cells: pd.DataFrame, times: IntArray | None) -> Iterator[str]:
+    """Yield sentences on why rows that were read back from the file of a release do not satisfy its claims.
 
-    Not graded are models of a population, of values in buckets, and, where a key says whose the rows are, of values:
-    the file holds neither weights, nor these values, nor the key.
+    Some models are not graded: those of a population, of values in buckets, and, if there is a key of people, of
+    values. The file has neither weights, nor these values, nor the key.
 
     Parameters
     ----------
     release : Release
     cells : DataFrame
-        Its quasi-identifiers and sensitive attributes as the file has them.
+        The quasi-identifiers and sensitive attributes of the release, as in the file.
     times : integer array (rows,), optional
-        How often each row is there; None: once.
+        The number of times that each row occurs. With None, each row occurs once.
     """
     schema = replace(release.schema, attributes=tuple(release.schema[name] for name in cells))
     read = Release(
@@ -296,11 +301,11 @@ def broken_in_rows(release: Release, cells: pd.DataFrame, times: IntArray | None
         of_values = model.sensitive is not None
         lacking = of_values and (model.sensitive not in cells or release.people is not None)
         if not (lacking or hasattr(model, "population")):
-            yield from broken(model, read)
+            yield from explain_broken_model(model, read)
 
 
-def broken(model: PrivacyModel, release: Release) -> Iterator[str]:
-    """Why a release does not keep a model that it claims, as its published labels have it: sentences."""
+def explain_broken_model(model: PrivacyModel, release: Release) -> Iterator[str]:
+    """Yield sentences on why the published labels of a release do not satisfy a model that it claims."""
     parts, whole = model.parts(release)
     number, broken, worst = 0, 0, []
     for counts in parts:
@@ -309,18 +314,19 @@ def broken(model: PrivacyModel, release: Release) -> Iterator[str]:
         worst += [model.worst(model.level(counts[fails], whole))] if fails.any() else []
     if broken:
         if release.people is not None:
-            # Full domain's classes may join where labels end publicly, and a report says this: it counts nobody.
+            # # Reports repeat this sentence, so it contains no counts of people; classes may join at the public ends of
+            # labels.
             yield (
-                f"{model!r} is claimed, and classes of the published labels break it, counted in people. Raise k, or "
+                f"{model!r} is claimed, but classes of the published labels break it, counted in people. Raise k, or "
                 "relax that model"
             )
             return
         why = (
-            ". The labels cover more of the population than the groups that were counted: lower its bound, or give the "
+            ". The labels cover more of the population than the counted groups: lower the bound, or give the "
             "attributes taxonomies, whose labels do not overlap"
         )
         yield (
-            f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
+            f"{model!r} is claimed, but {broken} of {number} classes of the published labels break it: the worst "
             f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
-            f"{release.people_alike.min()} records{why if hasattr(model, 'population') else ''}"
+            f"{release.people_per_class.min()} records{why if hasattr(model, 'population') else ''}"
         )

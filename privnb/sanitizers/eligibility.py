@@ -1,4 +1,4 @@
-"""What a table must have so that a method can change it: errors that say what is lacking and what to do."""
+"""Checks that a table has the columns and records that a method needs; their errors name the fault and the cure."""
 
 from __future__ import annotations
 
@@ -6,61 +6,65 @@ from collections.abc import Sequence
 
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.sanitizers.errors import SanitizationError
 
-MOST = 1_000  # columns of a regression, whose time grows with their square
+MAX_REGRESSION_COLUMNS = 1_000  # the time of a regression grows with the square of this number
 
 
-def quasi_identifiers(sanitizer: object, schema: Schema, verb: str) -> list[str]:
-    """Return the names of the quasi-identifiers. Raises SanitizationError where there is none to `verb`."""
+def require_quasi_identifiers(sanitizer: object, schema: Schema, verb: str) -> list[str]:
+    """Return the names of the quasi-identifiers. Raises SanitizationError if there are none; `verb` is for its text."""
     if not schema.quasi_identifiers:
         raise SanitizationError(
-            f"{sanitizer!r}: '{schema.dataset}' has no quasi-identifier to {verb}. Give one or more columns that role."
+            f"{sanitizer!r}: '{schema.dataset}' has no quasi-identifier to {verb}. Give at least one column the role "
+            "'quasi-identifier'."
         )
     return schema.quasi_identifiers
 
 
-def numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
-    """Return the numeric quasi-identifiers, in column order. Raises SanitizationError where there is none."""
+def require_numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
+    """Return the numeric quasi-identifiers, in column order. Raises SanitizationError without numeric ones."""
     found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
     if not found:
         raise SanitizationError(
-            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-            f"{name_list(schema.quasi_identifiers) or 'none'}. Choose a study with numbers, or another sanitizer."
+            f"{sanitizer!r}: '{schema.dataset}' has no numeric quasi-identifier; it has "
+            f"{join_names(schema.quasi_identifiers) or 'no quasi-identifier'}. Choose a study with numbers, or another "
+            "sanitizer."
         )
     return found
 
 
 def check_numeric(sanitizer: object, names: Sequence[str], attributes: Sequence[Attribute]) -> None:
-    """Raise SanitizationError for a name that is none of these numeric `attributes`."""
+    """Raise SanitizationError for a name that is not in these numeric `attributes`."""
     known = [attribute.name for attribute in attributes]
     if unknown := sorted({*names} - {*known}):
-        raise SanitizationError(f"{sanitizer!r}: {unknown} is no numeric quasi-identifier; those are {known}.")
+        raise SanitizationError(
+            f"{sanitizer!r}: parameters must name numeric quasi-identifiers, which are {known}; got {unknown}."
+        )
 
 
-def categorical(sanitizer: object, schema: Schema, names: Sequence[str] = ()) -> list[Attribute]:
-    """Return the quasi-identifiers of two or more categories, or those of these names, in column order.
+def require_categorical(sanitizer: object, schema: Schema, names: Sequence[str] = ()) -> list[Attribute]:
+    """Return the quasi-identifiers with two or more categories, or those of these names, in column order.
 
-    Raises SanitizationError where there is none, and for a name that is no such attribute.
+    Raises SanitizationError if there are no such attributes, and for a name of another attribute.
     """
     attributes = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
     found = [each for each in attributes if len(each.categories.values) > 1]
     if not found:
         raise SanitizationError(
-            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "
+            f"{sanitizer!r}: '{schema.dataset}' has no quasi-identifier with two or more categories; it has "
             f"{', '.join(schema.quasi_identifiers)}. Choose a study with categories, or noise for numbers."
         )
     able = [each.name for each in found]
     if unknown := [name for name in names if name not in able]:
         raise SanitizationError(
-            f"{sanitizer!r}: {', '.join(map(repr, unknown))} is no quasi-identifier of '{schema.dataset}' with two or "
-            f"more categories; those are {', '.join(able)}."
+            f"{sanitizer!r}: parameters must name quasi-identifiers of '{schema.dataset}' with two or more categories, "
+            f"which are {', '.join(able)}; got {', '.join(map(repr, unknown))}."
         )
     return [each for each in found if not names or each.name in names]
 
 
-def check_k(sanitizer: object, k: int, records: int) -> None:
+def check_records_for_k(sanitizer: object, k: int, records: int) -> None:
     """Raise SanitizationError for a table of fewer than `k` records."""
     if k > records:
         raise SanitizationError(
@@ -69,23 +73,25 @@ def check_k(sanitizer: object, k: int, records: int) -> None:
 
 
 def check_records(sanitizer: object, dataset: Microdata, least: int, why: str) -> None:
-    """Raise SanitizationError for a table of fewer records than `least`; `why` it takes so many."""
+    """Raise SanitizationError for a table of fewer records than `least`; `why` explains that number."""
     if len(dataset) < least:
         raise SanitizationError(
-            f"{sanitizer!r} needs {least} records or more, {why}; '{dataset.name}' has {len(dataset)}. Give it a "
-            "longer table or fewer attributes."
+            f"{sanitizer!r} needs at least {least} records, {why}; '{dataset.name}' has {len(dataset)}. Try a longer "
+            "table or fewer attributes."
         )
 
 
-def check_columns(sanitizer: object, schema: Schema, names: Sequence[str]) -> None:
-    """Raise SanitizationError where a regression on these attributes has more than `MOST` columns: one for a number,
-    one for each value of a category but the first.
+def check_regression_columns(sanitizer: object, schema: Schema, names: Sequence[str]) -> None:
+    """Raise SanitizationError if a regression on these attributes has more than `MAX_REGRESSION_COLUMNS` columns.
+
+    A number takes one column, and a category takes one for each value but the first.
     """
     widths = {name: 1 if schema[name].numeric else len(schema[name].categories.values) - 1 for name in names}
-    if sum(widths.values()) > MOST:
+    if sum(widths.values()) > MAX_REGRESSION_COLUMNS:
         widest = max(widths, key=lambda name: widths[name])
         raise SanitizationError(
-            f"{sanitizer!r} would regress on {sum(widths.values()):,} columns, at most {MOST:,}: one for each value of "
-            f"a category, and '{widest}' has {widths[widest] + 1:,}. Give its public domain coarser values, or leave "
-            "it out."
+            f"{sanitizer!r} would regress on {sum(widths.values()):,} columns; at most {MAX_REGRESSION_COLUMNS:,} are "
+            f"allowed, and the {widths[widest] + 1:,} values of '{widest}' take one column each. Give the domain of "
+            "that "
+            "column coarser values, or leave the column out."
         )

@@ -1,7 +1,7 @@
-"""What a sanitizer raises."""
+"""The error that sanitizers raise."""
 
 from privnb.runtime.errors import PrivacyError
 
 
 class SanitizationError(PrivacyError):
-    """What was asked of a sanitizer cannot be done to this table."""
+    """A sanitizer cannot make the requested release of this table."""

@@ -1,4 +1,4 @@
-"""No sanitization: the original table without its identifiers, as the other end of every comparison."""
+"""No sanitization: the original table without its identifiers, one of the two reference releases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from privnb.sanitizers.base import Sanitized, Sanitizer
 
 @dataclass(frozen=True)
 class Identity(Sanitizer):
-    """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
+    """Publish every record unchanged, as a reference: this release protects nobody.
+
+    Brickell and Shmatikov call this release "Intact".
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> Identity().sanitize(load("adult", records=10), rng=1).treated("generalized")
+    ()
+    """
 
     order_invariant = True
     title = "the original"

@@ -1,8 +1,8 @@
-"""Labels of numbers as two columns of numbers, the lower and the upper end of each: `age` as `age_low` and `age_high`.
+"""Labels of numbers as two columns with the lower and the upper end of each label: `age_low` and `age_high`.
 
-Both ends are included. A suppressed cell (`*`) has the ends of the public domain, within which each value lies: an
-empty cell would say the same as a missing number, whose two ends are empty. What was one label is one pair, and a pair
-is read as one label again; only `*` and a label that covers the whole domain become the same pair.
+A label covers both of its ends. A suppressed cell (`*`) has the ends of the public domain, because an empty cell would
+look like a missing number, whose two ends are empty. Each label becomes one pair of numbers, and the label can be read
+from the pair again. Only `*` and a label that covers the whole domain become the same pair.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata.bands import Bands
-from privnb.microdata.columns import of_codes
+from privnb.microdata.columns import make_categorical
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import Generalization
-from privnb.microdata.schema import Attribute, Numbers, text
+from privnb.microdata.schema import Attribute, Numbers, to_text
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pa
@@ -31,15 +31,15 @@ Ends = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Bounded:
-    """One column of labels of numbers that is written as two.
+    """A column of labels of numbers that is written as two columns.
 
     Parameters
     ----------
     name : str
-        Of the column.
+        The name of the column.
     domain : Numbers
     ends : dict of str to two numbers
-        Of each published label; None and None of a missing number.
+        The two ends of each published label; both are None for a missing number.
     """
 
     name: str
@@ -48,9 +48,10 @@ class Bounded:
 
     @classmethod
     def of(cls, attribute: Attribute, hierarchy: Generalization | None, labels: Iterable[object]) -> Self | None:
-        """Return the bounds of a column's published labels; None where these are no labels of numbers.
+        """Return the bounds of a column's published labels; None if they are not labels of numbers.
 
-        Raises UsageError for a label of numbers and of missing ones, of which two numbers could not say both.
+        Raises UsageError for a label that covers both numbers and missing numbers, because two numbers cannot express
+        it.
         """
         own, banded = [each for each in labels if each is not None and each == each], attribute.domain
         if not own or not all(isinstance(each, str) for each in own):
@@ -71,8 +72,8 @@ class Bounded:
                 if hierarchy.covers_missing(label):
                     raise UsageError(
                         f"`bounds` cannot write '{attribute.name}' as two numbers, because its label '{label}' covers "
-                        "numbers and missing ones. Give missing numbers a label of their own in the hierarchy, or "
-                        "leave out `bounds`."
+                        "both numbers and missing numbers. Give missing numbers their own label in the hierarchy, or "
+                        "omit `bounds`."
                     )
                 low, high = hierarchy.bounds(label)
                 found.ends[label] = low, high
@@ -80,23 +81,23 @@ class Bounded:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two columns are called."""
+        """The names of the two columns."""
         return self.name + LOW, self.name + HIGH
 
     @property
     def type(self) -> pa.DataType:
-        """The type of both columns: whole numbers, where the domain has no others."""
+        """The type of both columns: whole numbers if the domain has only whole numbers."""
         ends = [end for pair in self.ends.values() for end in pair if end is not None]
         whole = all(float(each).is_integer() for each in (self.domain.low, self.domain.step, *ends))
         return pa.int64() if whole else pa.float64()
 
     def counted(self, codes: IntArray, values: Array) -> dict[str, tuple[IntArray, pa.Array]]:
-        """Return the two columns of distinct rows, as `writing.write` takes them.
+        """Return the two columns of distinct rows in the format of `writing.write`.
 
         Parameters
         ----------
         codes : integer array (rows,)
-            Which of the values each row has.
+            The position of each row's value in `values`.
         values : array
             The labels.
         """
@@ -106,7 +107,7 @@ class Bounded:
             different = sorted({end for end in ends if end is not None})
             position = {end: number for number, end in enumerate(different)} | {None: len(different)}
             of_labels = np.array([position[end] for end in ends], dtype=np.int64)
-            present = [*different, None] if None in ends else different  # a missing value stands last
+            present = [*different, None] if None in ends else different  # a missing value is last
             found[name] = of_labels[codes], pa.array(present, self.type)
         return found
 
@@ -120,7 +121,7 @@ class Bounded:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same for a provenance: what `joined` needs to read the two columns as one."""
+        """The bounds in a provenance, with which `join_bounds` makes one column of labels of the two columns."""
         low, high = self.names
         whole = [self.domain.low, self.domain.high]
         plain = {label for label, ends in self.ends.items() if label == _label(ends, whole, self.domain.missing)}
@@ -135,7 +136,7 @@ class Bounded:
 
 
 def band_ends(bands: Bands, label: str) -> Ends:
-    """Return the two ends of a band of numbers, both included; None and None of that of missing ones."""
+    """Return the two ends of a band of numbers, both included; both are None for the band of missing numbers."""
     place = bands.values.index(label)
     first = bands.starts[place]
     last = bands.starts[place + 1] - 1 if place + 1 < len(bands.starts) else bands.numbers.size - 1
@@ -145,24 +146,24 @@ def band_ends(bands: Bands, label: str) -> Ends:
 
 
 def _label(ends: Ends | Iterable[float | None], whole: Iterable[float], missing: str | None) -> str:
-    """Return the label of two ends: `20-24`, `20`, `*` of the whole domain, and the mark of a missing number."""
+    """Return the label of two ends, such as `20-24`, `20`, `*` for the whole domain, or a missing number's mark."""
     low, high = ends
     if low is None or high is None:
         return missing or ""
     if [low, high] == [*whole]:
         return SUPPRESSED
-    return text(float(low)) if low == high else f"{text(float(low))}-{text(float(high))}"
+    return to_text(float(low)) if low == high else f"{to_text(float(low))}-{to_text(float(high))}"
 
 
-def joined(facts: Mapping[str, Any], cells: pd.DataFrame) -> pd.Series:
-    """Return two columns of a file as the one of labels that they were made of.
+def join_bounds(facts: Mapping[str, Any], cells: pd.DataFrame) -> pd.Series:
+    """Return, as one column, the labels from which two columns of a file were made.
 
     Parameters
     ----------
     facts : dict
-        Of the column, as `Bounded.facts` gives them.
+        The `Bounded.facts` of the column.
     cells : DataFrame
-        With the two columns, Categoricals of texts.
+        A table with the two columns, as Categoricals of texts.
     """
     low, high = (cells[facts[end]] for end in ("low", "high"))
     numbers = [[_number(each) for each in [*column.cat.categories, math.nan]] for column in (low, high)]
@@ -175,7 +176,7 @@ def joined(facts: Mapping[str, Any], cells: pd.DataFrame) -> pd.Series:
         ends = numbers[0][first], numbers[1][last]
         known = (None, None) if None in ends else ends
         labels.append(named.get(ends) or _label(known, facts["suppressed"], facts["missing"]))
-    return pd.Series(of_codes(codes, np.array(labels, dtype=object)), cells.index)
+    return pd.Series(make_categorical(codes, np.array(labels, dtype=object)), cells.index)
 
 
 def _number(cell: object) -> float | None:

@@ -1,7 +1,7 @@
-"""The encoding of a text file that nobody has stated: UTF-8 or UTF-16 are certain, any other one is a proposal.
+"""Detection of the encoding of a text file: UTF-8 and UTF-16 are certain, any other encoding is a proposal.
 
-charset-normalizer ranks the encodings in which the cells that are not ASCII look like words. Several of them may fit
-as well and read other letters; their owner says then which one it is.
+charset-normalizer ranks the encodings in which the cells that are not ASCII look like words. If several encodings fit
+equally well and give different letters, the owner of the file chooses one of them.
 """
 
 import codecs
@@ -14,57 +14,58 @@ import numpy as np
 
 from privnb.runtime.errors import UsageError
 
-# What owners' programs save, the more likely of equally good ones first: Western and Central Europe, Cyrillic, Greek,
+# Encodings that common programs write; of equally good ones, the more likely comes first: Western and Central Europe,
+# Cyrillic, Greek,
 # Turkish, Japanese, traditional and simplified Chinese, Korean.
 KNOWN = (
     "cp1252", "cp1250", "iso8859_2", "iso8859_15", "cp1251", "koi8_r", "iso8859_5", "cp1253", "cp1254", "cp932",
     "euc_jp", "big5", "gb18030", "cp949",
 )  # fmt: skip
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-CELL = re.compile(rb"[^,;\t\n\r\"\0]*[\x80-\xff][^,;\t\n\r\"\0]*")  # | is half a letter in some encodings
+CELL = re.compile(rb"[^,;\t\n\r\"\0]*[\x80-\xff][^,;\t\n\r\"\0]*")  # "|" is half a letter in some encodings
 WORD = re.compile(rb"[\x80-\xff]+")
-LOOKED_AT = 4_000  # different cells
-CHAOS, COHERENCE = 0.02, 0.05  # by which two encodings differ at least if one fits better
-ENOUGH = 2_000  # bytes
-# Latin letters beside those of another script, in a word.
+LOOKED_AT = 4_000  # the number of distinct cells that are checked
+CHAOS, COHERENCE = 0.02, 0.05  # minimum differences by which one encoding fits better than another
+ENOUGH = 2_000  # the number of bytes for a reliable ranking
+# Words that mix Latin letters with those of another script.
 OTHER = r"[\u0370-\u052f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f]"
 MIXED = re.compile(rf"[a-zA-Z]{OTHER}|{OTHER}[a-zA-Z]")
-FEW = 6  # bytes that are not ASCII: of fewer, the first encoding is not ruled out
-SOME = 0.05  # of the words, which are UTF-8 by chance in another encoding
+FEW = 6  # bytes that are not ASCII; if there are fewer, the first encoding is not excluded
+SOME = 0.05  # the share of words that may be valid UTF-8 by chance in another encoding
 
 
 def is_text_encoding(name: object) -> bool:
-    """Return whether Python knows a text encoding of this name."""
+    """Return whether Python has a text encoding with this name."""
     try:
         return isinstance(name, str) and codecs.lookup(name)._is_text_encoding
     except LookupError:
         return False
 
 
-def check(encoding: object) -> None:
-    """Raise ValueError for what is not the name of a text encoding."""
+def check_encoding_name(encoding: object) -> None:
+    """Raise UsageError unless `encoding` is the name of a text encoding."""
     if not is_text_encoding(encoding):
         raise UsageError(
-            f"encoding must be a text encoding that Python knows, such as cp1252 or shift_jis; got {encoding!r}."
+            f"`encoding` must be a text encoding that Python knows, such as cp1252 or shift_jis; got {encoding!r}."
         )
 
 
 class Proposal(NamedTuple):
-    """An encoding, and the others in which the file reads as well, with other letters."""
+    """A proposed encoding, and the other encodings that fit equally well but give different letters."""
 
     encoding: str
     others: tuple[str, ...] = ()
 
 
-def proposed(pieces: Callable[[], Iterator[bytes]], fits: Callable[[str], bool]) -> Proposal | None:
-    """Propose the encoding of a file that is not UTF-8; None if it seems to have two, of which one is UTF-8.
+def propose_encoding(pieces: Callable[[], Iterator[bytes]], fits: Callable[[str], bool]) -> Proposal | None:
+    """Propose the encoding of a file that is not UTF-8; None if the file seems to mix UTF-8 with another encoding.
 
     Parameters
     ----------
     pieces
-        Gives the bytes of the file, a piece at a time.
+        A function that yields the bytes of the file in pieces.
     fits
-        Whether the whole file can be decoded in an encoding.
+        A function that returns whether the whole file can be decoded in an encoding.
     """
     cells = [*dict.fromkeys(islice(chain.from_iterable(map(CELL.findall, pieces())), 50 * LOOKED_AT))][:LOOKED_AT]
     texts = _likeliest(cells, fits) or {name: "" for name in KNOWN[:1] if fits(name)}
@@ -81,11 +82,11 @@ def proposed(pieces: Callable[[], Iterator[bytes]], fits: Callable[[str], bool])
 
 
 def _likeliest(cells: list[bytes], fits: Callable[[str], bool]) -> dict[str, str]:
-    """The encodings in which the cells look most like words, and what they read; the more usual ones first."""
+    """Return the encodings in which the cells look most like words, with decoded texts; usual encodings come first."""
     from charset_normalizer import from_bytes
 
     whole = b"\n".join(cells)
-    enough = b"\n".join([whole] * (1 + ENOUGH // (1 + len(whole))))  # of a few words the ranks are chance
+    enough = b"\n".join([whole] * (1 + ENOUGH // (1 + len(whole))))  # ranks of a few words are unreliable
     found = from_bytes(enough, steps=20, chunk_size=1024, cp_isolation=[*KNOWN], threshold=0.5, language_threshold=0.0)
     ranks, texts = {}, {}
     for match in found:

@@ -1,4 +1,4 @@
-"""The engine that touches every row: DuckDB, opened and closed per question, which asks for nothing from elsewhere."""
+"""The engine that processes all rows: DuckDB, with one connection for each query and without network access."""
 
 from __future__ import annotations
 
@@ -18,40 +18,41 @@ from privnb.runtime.names import OWN
 
 NUMBER = f"{OWN}number of a combination"
 STOPS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-# What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
+# The characters of a blank cell, as in `reading`. SQL itself trims only spaces.
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
 @contextlib.contextmanager
-def opened(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a connection to the engine, closed at the end. `settings`: its own, such as `memory_limit`."""
-
+def connect(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to the engine; `settings` are settings of DuckDB, such as `memory_limit`."""
     alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
     with duckdb.connect(config=alone | settings) as connection, _interruptible(connection):
         yield connection
 
 
 @contextlib.contextmanager
-def reported(paths: Iterable[Path]) -> Iterator[None]:
-    """Raise what goes wrong in the engine while it reads files as SchemaError and OSError."""
-
+def convert_engine_errors(paths: Iterable[Path]) -> Iterator[None]:
+    """Convert errors that the engine raises while it reads files to SchemaError or ResourceError."""
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise SchemaError("the engine needs more memory than it is given. Allow more, or leave out columns.") from None
+        raise SchemaError(
+            "the engine needs more memory than it may take. Allow more memory, or leave out columns."
+        ) from None
     except duckdb.IOException as error:
         raise ResourceError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
     except duckdb.Error as error:
         said, names = str(error).splitlines()[0].rstrip("."), ", ".join(path.name for path in paths)
         if "state machine" in said:
-            said = "a line break in a cell has no quotation marks around it, or rows end in different line breaks"
+            said = "a cell with a line break is not quoted, or rows end in different line breaks"
         raise SchemaError(f"{names} cannot be read: {said}. Save the table again as CSV.") from error
 
 
 @contextlib.contextmanager
 def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Interrupt what the engine does when a signal stops this process. By itself the engine looks for signals in the
-    main thread alone, and not while that one waits for another.
+    """Interrupt the engine when a signal stops this process.
+
+    The engine itself checks for signals only in the main thread, and not while that thread waits for another.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -77,83 +78,91 @@ def _interrupt(signals: socket.socket, connection: duckdb.DuckDBPyConnection) ->
             connection.interrupt()
 
 
-def has(frame: object) -> bool:
-    """Return whether a native frame is the engine's own."""
-
+def is_relation(frame: object) -> bool:
+    """Return whether a native frame is a relation of DuckDB."""
     return isinstance(frame, duckdb.DuckDBPyRelation)
 
 
-def joined(
+def join_combinations(
     records: duckdb.DuckDBPyRelation,
     combinations: duckdb.DuckDBPyRelation,
     names: Sequence[str],
     more: Sequence[str],
-    beside: Mapping[str, str],
+    renamed: Mapping[str, str],
 ) -> duckdb.DuckDBPyRelation | None:
-    """Return records with what belongs to their combinations, by one number per row: a third of the time of a join
-    by all columns, a missing value equal to another one.
+    """Return records with the columns of their combinations, joined by one hash per row.
+
+    This takes a third of the time of a join by all columns, in which missing values must count as equal.
 
     Parameters
     ----------
     records, combinations : duckdb.DuckDBPyRelation
-        Both have the columns `names`.
+        Two relations with the columns `names`.
     names, more : list of str
-        Of the combinations, and of what else is taken of the records.
-    beside : dict of str to str
-        What is taken of the combinations: what each column is called there and in the answer.
+        The columns of the combinations, and further columns of the records.
+    renamed : dict of str to str
+        The columns of the combinations to add, with their names in the result.
 
     Returns
     -------
     duckdb.DuckDBPyRelation or None
-        The columns `beside`, then `more`; None where two combinations have the same number. A record without a
-        combination is left out, but for one in 10^13 at a million combinations.
+        The columns `renamed`, then `more`; None if two combinations have the same hash. Records without a combination
+        are left out; with a million combinations, one such record in 10^13 is kept by chance.
     """
     if not names:
         return None
     types = dict(zip(records.columns, records.types, strict=True))
-    number = f"hash({', '.join(f'{name(each)}::{types[each]}' for each in names)}) as {name(NUMBER)}"
-    left = records.project(", ".join([number, *map(name, more)])).set_alias("records")
-    right = combinations.project(", ".join([number, *(f"{name(own)} as {name(beside[own])}" for own in beside)]))
-    if not right.aggregate(f"count(distinct {name(NUMBER)}) = count(*)").fetchall()[0][0]:
+    number = f"hash({', '.join(f'{quote_name(each)}::{types[each]}' for each in names)}) as {quote_name(NUMBER)}"
+    left = records.project(", ".join([number, *map(quote_name, more)])).set_alias("records")
+    right = combinations.project(
+        ", ".join([number, *(f"{quote_name(own)} as {quote_name(renamed[own])}" for own in renamed)])
+    )
+    if not right.aggregate(f"count(distinct {quote_name(NUMBER)}) = count(*)").fetchall()[0][0]:
         return None
-    found = left.join(right.set_alias("combinations"), f"records.{name(NUMBER)} = combinations.{name(NUMBER)}")
-    return found.project(", ".join(map(name, [*beside.values(), *more])))
+    found = left.join(
+        right.set_alias("combinations"), f"records.{quote_name(NUMBER)} = combinations.{quote_name(NUMBER)}"
+    )
+    return found.project(", ".join(map(quote_name, [*renamed.values(), *more])))
 
 
-def parquet(path: Path) -> str:
-    """Return what reads a Parquet file, in SQL. To the engine *, ? and [ in a path are a pattern, and a=1 a column."""
+def parquet_source(path: Path) -> str:
+    """Return the SQL that reads a Parquet file.
+
+    Otherwise, the engine would read *, ? and [ in a path as a pattern, and a=1 as a column.
+    """
     literal = re.sub(r"([*?[])", r"[\1]", str(path))
-    return f"read_parquet({quoted(literal)}, hive_partitioning = false)"
+    return f"read_parquet({quote_text(literal)}, hive_partitioning = false)"
 
 
-def name(text: str) -> str:
-    """Return a column's name in SQL."""
+def quote_name(text: str) -> str:
+    """Return the name of a column in SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
-def blank(column: str) -> str:
-    """Return whether a cell is missing or blank, in SQL."""
+def blank_condition(column: str) -> str:
+    """Return the SQL condition that a cell is missing or blank."""
     return _looked_at(column, "false", _bare(column))
 
 
-def lacking(column: str, marked: Iterable[str]) -> str:
-    """Return whether a cell is missing, blank or one of the texts `marked` after any spaces, in SQL."""
-    text, some = f"{column}::varchar", f"in ({', '.join(map(quoted, marked))})"
+def missing_condition(column: str, marked: Iterable[str]) -> str:
+    """Return the SQL condition that a cell is missing, blank, or one of the texts `marked`, even after spaces."""
+    text, some = f"{column}::varchar", f"in ({', '.join(map(quote_text, marked))})"
     return _looked_at(column, f"{text} {some}", f"{_bare(column)} or ltrim({text}, ' ') {some}")
 
 
 def _bare(column: str) -> str:
-    return f"coalesce(trim({column}::varchar, {quoted(BLANK)}), '') = ''"
+    return f"coalesce(trim({column}::varchar, {quote_text(BLANK)}), '') = ''"
 
 
 def _looked_at(column: str, seen: str, other: str) -> str:
-    """Return one expression for a cell that begins with a visible letter of ASCII, as nearly all do, and another one
-    for other cells: to take blanks off is ten times as slow as to look at the first letter.
+    """Return SQL with one expression for cells that begin with a visible ASCII character, and another for the rest.
+
+    Nearly all cells begin with such a character, and checking it is ten times as fast as removing blanks.
     """
     text = f"{column}::varchar"
     return f"(case when {text} >= '!' and {text} < '\x7f' then {seen} else {other} end)"
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text in SQL."""
     return "'" + text.replace("'", "''") + "'"

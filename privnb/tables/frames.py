@@ -1,7 +1,8 @@
-"""Lazy frames of other engines as tables of any length: DuckDB's relations, Polars' and Spark's frames.
+"""Lazy frames of other engines as tables of any length: DuckDB, Polars and Spark.
 
-Narwhals groups and joins them. What it has no word for is here, by engine. A frame of a release is made of its distinct
-rows, or sorted by what it holds: no order of the records reaches it.
+Narwhals groups and joins the frames, and this module adds the operations that Narwhals lacks for each engine. A frame
+of a release is made from its distinct rows or is sorted by content, so that it does not disclose the order of the
+records.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.lazy import nw, pa
-from privnb.runtime.names import OWN, meant
+from privnb.runtime.names import OWN, suggest
 from privnb.tables import engine
-from privnb.tables.long_tables import LongTable, numbered
+from privnb.tables.long_tables import LongTable, number_names
 
 ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
-MOST = 16  # a row that stands more often is given to the engine in pieces of so many powers of two
+MOST = 16  # the largest power of two in which the engine receives a multiplicity
 
 
 def _in_duckdb(frame: Any, ours: pa.Table) -> Any:
-    # In the connection that the frame is of, which finds a table of Python's by the name of its variable.
+    # The connection of the frame finds the table by the name of the Python variable.
     return frame.query("a name that nothing else has", "select * from ours")
 
 
@@ -38,7 +39,7 @@ def _in_polars(frame: Any, table: pa.Table) -> Any:
 
 
 def _in_spark(frame: Any, table: pa.Table) -> Any:
-    return frame.sparkSession.createDataFrame(table).hint("broadcast")  # so that no record is shuffled for it
+    return frame.sparkSession.createDataFrame(table).hint("broadcast")  # avoids a shuffle of the records
 
 
 def _named(frame: Any, names: Sequence[str]) -> Any:
@@ -47,11 +48,11 @@ def _named(frame: Any, names: Sequence[str]) -> Any:
 
 
 def _named_in_spark(frame: Any, names: Sequence[str]) -> Any:
-    return frame.toDF(*names)  # Narwhals would take a dot in a name for a part of a column
+    return frame.toDF(*names)  # Narwhals would read a dot in a name as a field of a column
 
 
-# What Narwhals lacks of an engine, functions of its own frames: of a frame and a pyarrow.Table, the table as a frame
-# beside it; of a frame and as many names as it has columns, the frame with these.
+# Operations that Narwhals lacks, as functions of native frames: convert a pyarrow.Table to a frame of the same
+# engine, and rename all columns of a frame.
 ENGINES = {
     nw.Implementation.DUCKDB: (_in_duckdb, _named),
     nw.Implementation.POLARS: (_in_polars, _named),
@@ -61,18 +62,19 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class LongFrame(LongTable):
-    """A lazy frame of somebody else's engine, to which frames of ours are given back.
+    """A lazy frame of an engine of the user; a release of this frame is a frame of the same engine.
 
-    `named`: the second function of its `ENGINES`.
+    `named` is the second function of the frame's engine in `ENGINES`.
     """
 
     named: Callable[[Any, Sequence[str]], Any] = _named
 
     @classmethod
     def of(cls, frame: Any, renamed: Mapping[str, str]) -> Self:
-        """Return that of a native lazy frame. `renamed`: names by those in the frame.
+        """Return a native lazy frame as a LongFrame; `renamed` maps its column names to new names.
 
-        Raises TypeError for what is none, or of an engine that is not known, and SchemaError for two columns of a name.
+        Raises UsageTypeError for an object that is not a lazy frame of a known engine, and SchemaError for a repeated
+        column name.
         """
         try:
             known = nw.from_native(frame)
@@ -80,40 +82,45 @@ class LongFrame(LongTable):
             known = None
         if not isinstance(known, nw.LazyFrame):
             raise UsageTypeError(
-                f"frame must be a lazy frame of DuckDB, Polars or Spark, got {expect.found(frame)}. Of a table in "
-                "memory make a Dataset and give it to a sanitizer, or give the path of its file."
+                f"frame must be a lazy frame of DuckDB, Polars or Spark; got {expect.describe_value(frame)}. Make a "
+                "Dataset from "
+                "a table in memory, or give the path of its file."
             )
         if known.implementation not in ENGINES:
             raise UsageTypeError(
-                f"frame must be a lazy frame of DuckDB, Polars or Spark, got one of {known.implementation.value}. "
-                "Write it to Parquet files and give the path of their folder."
+                f"frame must be a lazy frame of DuckDB, Polars or Spark; got one of {known.implementation.value}. "
+                "Write the frame to Parquet files and give the path of their folder."
             )
         names, frame, (lend, named) = [*known.columns], known.to_native(), ENGINES[known.implementation]
         names = [renamed.get(name, name) for name in names]
-        if len(own := numbered(names)) < len(names):
-            raise SchemaError(f"the frame has more than one column of a name: {', '.join(names)}. Rename one.")
+        if len(own := number_names(names)) < len(names):
+            raise SchemaError(
+                f"the frame has more than one column with the same name: {', '.join(names)}. Rename one of these "
+                "columns."
+            )
         lent = lambda table: nw.from_native(lend(frame, table))  # noqa: E731
         return cls(nw.from_native(named(frame, [*own.values()])), lent, own, named=named)
 
     def having(self, names: Sequence[str]) -> Self:
-        """Return itself. Raise SchemaError unless it has all these columns."""
+        """Return the frame itself. Raise SchemaError if it lacks one of these columns."""
         if absent := [name for name in names if name not in self.own]:
             raise SchemaError(
                 f"the frame has no column {', '.join(map(repr, absent))}; it has {', '.join(self.own)}."
-                f"{meant(absent, self.own)}"
+                f"{suggest(absent, self.own)}"
             )
         return self
 
     def opened(
         self, *, complete: Mapping[str, Iterable[str]] | None = None, held: bool = False, **_: Any
     ) -> AbstractContextManager[Self]:
-        """Open some of its records, as `long_tables.opened` does: a context of a LongFrame."""
+        """Return a context with some of the records, as `long_tables.open_table` does."""
         table = self if complete is None else self.complete(complete)
         return nullcontext(table.held() if held else table)
 
     def complete(self, marked: Mapping[str, Iterable[str]]) -> Self:
-        """Return those of its records that lack no value in a column. `marked`: by column the texts that say that it is
-        missing; columns that it has not do not count.
+        """Return the records without missing values.
+
+        `marked` maps each column to the texts that mark a missing value; columns that the frame lacks are ignored.
         """
         marked = {name: texts for name, texts in marked.items() if name in self.own}
         cells = [nw.col(name).cast(nw.String) for name in self.called(marked)]
@@ -124,28 +131,27 @@ class LongFrame(LongTable):
         return replace(self, frame=self.frame.filter(~reduce(or_, lacking)))
 
     def held(self) -> Self:
-        """Return those of its rows that have a cell in any column: others are no records."""
+        """Return the rows with at least one cell that is not blank; other rows are not records."""
         cells = [nw.col(name).cast(nw.String) for name in self.own.values()]
         blank = [_looked_at(cell, nw.lit(False), _bare(cell)) for cell in cells]
         return replace(self, frame=self.frame.filter(~reduce(and_, blank)))
 
     def repeated(self, rows: pa.Table, times: IntArray) -> Any:
-        """Return a frame of rows of ours, made of none of the records.
+        """Return a frame of given rows, which does not read the records.
 
-        The engine is given each row once for each power of two that its number is the sum of, and multiplies these.
+        The engine receives each row once for each power of two in its multiplicity, and repeats it that many times.
 
         Parameters
         ----------
         rows : pyarrow.Table
         times : integer array
-            How often each row stands in the frame.
+            The multiplicity of each row in the frame.
 
         Returns
         -------
         native lazy frame
         """
-
-        row, power = powers(times)
+        row, power = split_into_powers(times)
         each = np.arange(power.max() + 1, dtype=np.int32)
         pieces, doubled = pa.table({ROW: row, POWER: power}), pa.table({POWER: np.repeat(each, 2**each)})
         frame = self.lent(pieces).join(self.lent(doubled), on=POWER, how="inner")
@@ -154,23 +160,22 @@ class LongFrame(LongTable):
     def released(
         self, combinations: pa.Table, place: IntArray, rows: pa.Table, values: Mapping[str, tuple[pa.Table, pa.Array]]
     ) -> Any:
-        """Return a frame of the records, each as its row of a release with its other published cells, sorted.
+        """Return a sorted frame with a row for each record: its row of the release, and its other published cells.
 
         Parameters
         ----------
         combinations : pyarrow.Table
-            As `counted` gives them; records of others are left out.
+            The result of `counted`; records with other combinations are left out.
         place : integer array
-            Which of `rows` each combination is.
+            The position in `rows` of each combination.
         rows : pyarrow.Table
         values : dict of str to (pyarrow.Table, pyarrow.Array)
-            By column its values as `counted` gives them, and how each is published.
+            For each column, its values as returned by `counted`, and the published form of each value.
 
         Returns
         -------
         native lazy frame
         """
-
         cells = {name: f"cell {number}" for number, name in enumerate(values)}
         left = [*values]
         frame = self.joined(combinations, pa.table({ROW: place.astype(np.int32)}), left)
@@ -182,8 +187,7 @@ class LongFrame(LongTable):
         return self._given(frame, rows, cells)
 
     def _given(self, frame: Any, rows: pa.Table, cells: Mapping[str, str]) -> Any:
-        """Return a native frame of `rows`, each where `frame` says which it is, and of its `cells`, by their names."""
-
+        """Return a native frame with the row of `rows` whose number is in each row of `frame`, and with its `cells`."""
         labels = [f"label {number}" for number in range(rows.num_columns)]
         own = rows.rename_columns(labels).append_column(ROW, pa.array(np.arange(len(rows), dtype=np.int32)))
         frame = frame.join(self.lent(own), on=ROW, how="inner")
@@ -193,7 +197,7 @@ class LongFrame(LongTable):
 
 
 def _looked_at(cell: Any, seen: Any, other: Any) -> Any:
-    """As `engine.blank` looks at a cell, an expression of Narwhals."""
+    """Return the expression of Narwhals for `engine._looked_at`."""
     return nw.when((cell >= "!") & (cell < "\x7f")).then(seen).otherwise(other)
 
 
@@ -205,10 +209,10 @@ def _marked(cell: Any, mark: str) -> Any:
     return (cell.str.replace_all("^ +", "") == mark).fill_null(True)
 
 
-def powers(times: IntArray) -> tuple[IntArray, IntArray]:
-    """Return numbers as sums of powers of two: which number, and which power, in the order of the numbers.
+def split_into_powers(times: IntArray) -> tuple[IntArray, IntArray]:
+    """Return numbers as sums of powers of two: pairs of the index of a number and a power, ordered by the index.
 
-    >>> powers(np.array([5, 1, 131072]))
+    >>> split_into_powers(np.array([5, 1, 131072]))
     (array([0, 0, 1, 2, 2], dtype=int32), array([ 2,  0,  0, 16, 16], dtype=int32))
     """
     whole = times >> MOST
@@ -217,5 +221,5 @@ def powers(times: IntArray) -> tuple[IntArray, IntArray]:
         row = np.flatnonzero(times >> power & 1)
         found.append((row, np.full(len(row), power)))
     rows, powers = map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(rows, kind="stable")  # an engine parts them as they stand, and each part has some of all sizes
+    order = np.argsort(rows, kind="stable")  # engines divide rows in this order, so each part has rows of all sizes
     return rows[order].astype(np.int32), powers[order].astype(np.int32)

@@ -1,7 +1,7 @@
-"""Read a file of records, whatever wrote it: every cell as text, and each distinct text once.
+"""Reading of files of records. Every cell is read as text, and each distinct text is stored once.
 
-DuckDB reads text and Parquet, python-calamine spreadsheets, pyreadstat what SPSS, Stata and SAS wrote. The first bytes
-of a file say what it is.
+DuckDB reads text and Parquet, python-calamine reads spreadsheets, and pyreadstat reads files of SPSS, Stata and SAS.
+The first bytes of a file determine its kind.
 """
 
 from __future__ import annotations
@@ -23,31 +23,30 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.schema import SchemaError, text
+from privnb.microdata.schema import SchemaError, to_text
 from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import InputFileError, MissingFileError
 from privnb.runtime.lazy import pa, pc, pd
-from privnb.runtime.names import OWN, apart
+from privnb.runtime.names import OWN, make_unique
 from privnb.runtime.validation import validated
 from privnb.tables import engine, text_files
 from privnb.tables.notation import MISSING, NUMBER
-from privnb.tables.text_files import Layout, guessed
+from privnb.tables.text_files import Layout, guess_layout
 
-MOST = 1_000  # columns
-MUCH = 4  # times as many cells as the next one has the sheet that is surely the table
-# No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
+MOST = 1_000  # the maximum number of columns of a table
+MUCH = 4  # the sheet of the table has at least 4 times as many cells as any other sheet
 YEAR = re.compile(r"1[5-9]\d\d|2[01]\d\d")
 TEXT, PARQUET, SHEETS = "text", "a Parquet file", "a spreadsheet"
 SPSS, STATA, SAS = "an SPSS file", "a Stata file", "a SAS file"
-# What the first bytes of a file say that it is; text has none of its own.
+# The kinds of files by their first bytes; text files have no specific first bytes.
 KINDS = {
     b"PAR1": PARQUET, b"PK\3\4": SHEETS, b"\xd0\xcf\x11\xe0": SHEETS,
     b"$FL2": SPSS, b"$FL3": SPSS, b"<stata_dta>": STATA, b"\x71\1\1": STATA,
     b"\x71\2\1": STATA, b"\x72\1\1": STATA, b"\x72\2\1": STATA, b"\x73\1\1": STATA, b"\x73\2\1": STATA,
     bytes(12) + b"\xc2\xea": SAS,
 }  # fmt: skip
-# What its name says.
+# The kinds of files by the endings of their names.
 ENDINGS = {
     ".csv": TEXT, ".tsv": TEXT, ".txt": TEXT, ".parquet": PARQUET, ".xlsx": SHEETS, ".xls": SHEETS, ".xlsb": SHEETS,
     ".ods": SHEETS, ".sav": SPSS, ".zsav": SPSS,
@@ -55,84 +54,84 @@ ENDINGS = {
 }  # fmt: skip
 
 
-def read(path: Path, layout: Layout | None = None, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return all records of a file, in its order.
+def read_records(path: Path, layout: Layout | None = None, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return all records of a file, in the order of the file.
 
     Parameters
     ----------
     path : Path
     layout : text_files.Layout, optional
-        The layout of a text file; None: see `text_files.guessed`.
+        The layout of a text file. If it is None, `text_files.guess_layout` guesses it.
     names : sequence of str, optional
         The columns of a text file without a header.
 
     Returns
     -------
     DataFrame
-        Per column a Categorical of texts, without spaces before them. A blank cell is missing. A line that is blank, or
-        has blank cells alone, is no record.
+        A Categorical of texts, without leading spaces, for each column. A blank cell is a missing value. Blank lines,
+        and lines with only blank cells, are not records.
 
     Raises
     ------
     SchemaError
-        For a file of another kind than its name says, or that cannot be decoded; no names, or two columns of one; a
-        line with more or fewer cells than there are names.
+        For a file whose name suggests another kind, an undecodable file, missing or repeated column names, and a line
+        that has more or fewer cells than there are names.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
-    found = kind(path)
+    found = file_kind(path)
     if found == TEXT:
-        layout = layout or guessed(path)
+        layout = layout or guess_layout(path)
         table = _table(path, *_scan(path, layout, names), layout.line_end)
-        text_files.check_count([path], [layout], len(table))
+        text_files.check_record_count([path], [layout], len(table))
         return table
     try:
-        return _table(path, *READ.get(found, _scan)(path))
+        return _table(path, *READERS.get(found, _scan)(path))
     except (OSError, SchemaError):
         raise
-    except Exception as error:  # whatever a library makes of a damaged file
+    except Exception as error:  # libraries raise many types of errors for damaged files
         raise _damaged(path, found, error) from error
 
 
 def _damaged(path: Path, found: str, error: Exception) -> SchemaError:
     return SchemaError(
-        f"{path.name} cannot be read as {found}: {str(error).splitlines()[0].rstrip('.')}. Save it again."
+        f"{path.name} cannot be read as {found}: {str(error).splitlines()[0].rstrip('.')}. Save the file again."
     )
 
 
 @contextlib.contextmanager
-def scanned(
+def scan(
     path: Path, layout: Layout | None = None, names: Sequence[str] | None = None
 ) -> Iterator[tuple[list[str], str, Callable[[Any], object]]]:
-    """Yield what asks the engine for the records of a text or Parquet file, whose columns it calls c0, c1, ...
+    """Yield a query for the records of a text or Parquet file; the query calls the columns c0, c1, ...
 
-    Arguments, and errors before it is asked, are those of `read`.
+    The arguments, and the errors before the query, are those of `read_records`.
 
     Yields
     ------
     names : list of str
         The columns.
     query : str
-        In SQL, to be asked as long as this is open.
+        The SQL query, valid inside the context.
     check : function of a connection
-        Raises SchemaError, after the query, for the first line with more or fewer cells than there are names.
+        Raises SchemaError, after the query, for the first line with more or fewer cells than names.
     """
-    if kind(path) == TEXT:
-        with text_files.scanned(path, layout or guessed(path), names) as found:
+    if file_kind(path) == TEXT:
+        with text_files.scan_text(path, layout or guess_layout(path), names) as found:
             yield found
     else:
         columns = parquet_columns(path)
-        numbers = ", ".join(f"c{number}" for number in range(len(columns)))  # the engine takes a and A for one name
-        yield columns, f"select * from {engine.parquet(path)} as found({numbers})", lambda _: None
+        numbers = ", ".join(f"c{number}" for number in range(len(columns)))  # the engine ignores the case of names
+        yield columns, f"select * from {engine.parquet_source(path)} as found({numbers})", lambda _: None
 
 
 def _scan(
     path: Path, layout: Layout | None = None, names: Sequence[str] | None = None
 ) -> tuple[list[str], list[pa.ChunkedArray]]:
     with (
-        scanned(path, layout, names) as (columns, query, check),
-        engine.reported([path]),
-        engine.opened() as connection,
+        scan(path, layout, names) as (columns, query, check),
+        engine.convert_engine_errors([path]),
+        engine.connect() as connection,
     ):
         found = connection.sql(f"select columns(*)::varchar from ({query})").to_arrow_table()
         check(connection)
@@ -140,39 +139,41 @@ def _scan(
 
 
 @validated
-def read_unknown(path: validation.Path, encoding: str | None = None) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
-    """Return all records of files of unknown layout, each with its columns' names in the first line.
+def read_undescribed(
+    path: validation.Path, encoding: str | None = None
+) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
+    """Return all records of files of unknown layout; each file has its column names in the first line.
 
     Parameters
     ----------
     path : path-like
-        A file, or a folder of the parts of one table.
+        A file, or a folder with the parts of a table.
     encoding : str, optional
-        As in `text_files.guessed`.
+        As in `text_files.guess_layout`.
 
     Returns
     -------
     table : DataFrame
-        At least one record, see `read`; the parts in the order of their names.
+        The table, with at least one record, see `read_records`. Parts are in the order of their names.
     layout : text_files.Layout or None
-        Of text files.
+        The layout of text files.
     files : list of Path
 
     Raises
     ------
     FileNotFoundError
     SchemaError
-        As `read`; and for a folder without tables, parts that differ in columns or layout, a file without a record, and
-        one that starts with a record.
+        As in `read_records`, and for a folder without tables, parts that differ in columns or layout, a file without
+        records, and a file that starts with a record.
     """
-    files = parts(Path(path))
-    layouts = layouts_of(files, encoding)
+    files = list_parts(Path(path))
+    layouts = guess_layouts(files, encoding)
     tables = [_unknown(file, layout) for file, layout in zip(files, layouts, strict=True)]
-    return together(files, tables), layouts[0], files
+    return concatenate(files, tables), layouts[0], files
 
 
-def parts(path: Path) -> list[Path]:
-    """Return the files of the table at `path`, which may be a folder. Raise an error for none."""
+def list_parts(path: Path) -> list[Path]:
+    """Return the files of the table at `path`, which may be a folder. Raise an error if there are none."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -185,58 +186,59 @@ def parts(path: Path) -> list[Path]:
 
 
 def check_different(files: Sequence[Path]) -> None:
-    """Raise SchemaError if a table has a file twice, by its path or by its content: each record would count twice."""
+    """Raise SchemaError if a table lists a file twice, by path or by content, because its records would count twice."""
     sizes, seen = Counter(file.stat().st_size for file in files), dict[bytes, Path]()
     for file in files:
         if sizes[file.stat().st_size] > 1:
             try:
                 with file.open("rb") as content:
                     first = seen.setdefault(hashlib.file_digest(content, "sha256").digest(), file)
-            except OSError:  # the reader of its records says why it cannot be read
+            except OSError:  # the reader of the records will report the error
                 continue
             if first is not file:
                 same = "is listed twice" if first == file else f"has the same content as {first.name}"
-                raise SchemaError(f"{file.name} {same}, so that each of its records would count twice. List it once.")
+                raise SchemaError(f"{file.name} {same}, so each of its records would count twice. List the file once.")
 
 
-def layouts_of(files: Sequence[Path], encoding: str | None = None) -> list[Layout | None]:
-    """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones.
+def guess_layouts(files: Sequence[Path], encoding: str | None = None) -> list[Layout | None]:
+    """Return the layout of each text file, and None for other files. Raise SchemaError unless all layouts are equal.
 
-    `encoding`: as in `text_files.guessed`.
+    For `encoding`, see `text_files.guess_layout`.
     """
-    layouts = [guessed(file, encoding) if kind(file) == TEXT else None for file in files]
+    layouts = [guess_layout(file, encoding) if file_kind(file) == TEXT else None for file in files]
     for file, layout in zip(files, layouts, strict=True):
         if layout != layouts[0]:
             raise SchemaError(
-                f"{file.name} is laid out otherwise than {files[0].name}: {layout or kind(file)}, not "
-                f"{layouts[0] or kind(files[0])}. Save the parts of a table alike, or name one of them."
+                f"{file.name} differs from {files[0].name} in its layout: {layout or file_kind(file)}, not "
+                f"{layouts[0] or file_kind(files[0])}. Save all parts of the table in one layout, or name one part."
             )
     return layouts
 
 
 def _unknown(path: Path, layout: Layout | None) -> pd.DataFrame:
-    table = read(path, layout)
+    table = read_records(path, layout)
     if table.empty:
-        raise SchemaError(no_record(path))
+        raise SchemaError(describe_no_record(path))
     check_header(path, [*table], table.head(text_files.SEEN).astype(object).fillna("").to_numpy().tolist())
     return table
 
 
-def no_record(path: Path) -> str:
-    """Return why a file is refused that holds no record."""
-    return f"{path.name} has column names but no record. There is nothing to do."
+def describe_no_record(path: Path) -> str:
+    """Return the error for a file without a record."""
+    return f"{path.name} has column names but no records. Give a file with records."
 
 
 def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]] = ()) -> None:
-    """Raise SchemaError for a file whose first line is a record, it seems.
+    """Raise SchemaError for a file whose first line seems to be a record.
 
     Parameters
     ----------
     path : Path
     names : list of str
-        What stands in the first line.
+        The texts in the first line.
     rows : list of list of str
-        Some of the others. A line of words that none of their columns holds, one of them above numbers, has names.
+        Some other rows. The first line holds names if none of its words occurs in its own column, and at least one word
+        is above numbers.
     """
     columns = [{cell.strip() for cell in column} - {""} for column in zip(*rows, strict=True)]
     words = [(name, cells) for name, cells in zip(names, columns, strict=False) if not NUMBER.fullmatch(name)]
@@ -245,23 +247,23 @@ def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]
         for name, cells in words
     ):
         return
-    values = [name for name, cells in words if name in cells and len(cells) > 1]  # one alone marks a box that is ticked
+    values = [name for name, cells in words if name in cells and len(cells) > 1]  # one value may mark a ticked box
     if len(values) >= max(2, len(names) / 2):
         raise SchemaError(
-            f"{path.name} starts with a record, it seems: {len(values)} of the {len(names)} texts in line 1 are values "
-            "of their own columns. Put a line of column names first."
+            f"{path.name} seems to start with a record: {len(values)} of the {len(names)} texts in line 1 are values "
+            "of their own columns. Add a first line of column names."
         )
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
-    even = len(steps) == 1 or all(map(YEAR.fullmatch, numbers))  # as those are that name columns
+    even = len(steps) == 1 or all(map(YEAR.fullmatch, numbers))  # numbers that name columns are evenly spaced
     if numbers and not (len(numbers) > 2 and min(steps) > 0 and even):
         raise SchemaError(
-            f"{path.name} starts with a record, it seems ({numbers[0]!r} in line 1). Put a line of column names first."
+            f"{path.name} seems to start with a record ({numbers[0]!r} in line 1). Add a first line of column names."
         )
 
 
-def together(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the records of several files, one below the other. Raises SchemaError unless all have the same columns."""
+def concatenate(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the records of several files as one table. Raise SchemaError unless the columns are the same."""
     check_same(files, [[*table] for table in tables])
     if len(tables) == 1:
         return tables[0]
@@ -271,17 +273,17 @@ def together(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFr
 
 
 def check_same(files: Sequence[Path], columns: Sequence[Sequence[str]]) -> None:
-    """Raise SchemaError unless all files have the same columns. `columns`: the names of each."""
+    """Raise SchemaError unless all files have the same columns; `columns` holds the column names of each file."""
     for file, names in zip(files, columns, strict=True):
         if set(names) != set(columns[0]):
             raise SchemaError(
                 f"{file.name} has the columns {', '.join(names)}, and {files[0].name} has {', '.join(columns[0])}. "
-                "The parts of a table have the same columns: correct them, or name one of them."
+                "The parts of a table must have the same columns. Correct the parts, or name one part."
             )
 
 
-def kind(path: Path) -> str:
-    """Return what a file is, by its first bytes. Raises SchemaError if its name says something else."""
+def file_kind(path: Path) -> str:
+    """Return the kind of a file by its first bytes. Raise SchemaError if its name suggests another kind."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -290,12 +292,14 @@ def kind(path: Path) -> str:
     found = next((kind for mark, kind in KINDS.items() if start.startswith(mark)), TEXT)
     said = ENDINGS.get(path.suffix.lower(), found)
     if said != found:
-        raise SchemaError(f"{path.name} is {found}, and by its name {said}. Rename it, or save it anew.")
+        raise SchemaError(
+            f"{path.name} is {found}, but its name suggests {said}. Rename the file, or save the table again."
+        )
     return found
 
 
 def parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file. Raise SchemaError for a damaged one."""
+    """Return the names of the columns of a Parquet file. Raise SchemaError for a damaged file."""
     import pyarrow.parquet
 
     try:
@@ -313,19 +317,19 @@ def _spreadsheet(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
     tables = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in sheets}
     rows = tables[_largest(path, {name: sum(map(len, rows)) for name, rows in tables.items()})]
     if not rows:
-        raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    above = text_files.titles([[_cell(cell) for cell in row] for row in rows[: text_files.SEEN]])
+        raise SchemaError(f"{path.name} is empty. Give a file with records.")
+    above = text_files.count_title_rows([[_cell(cell) for cell in row] for row in rows[: text_files.SEEN]])
     columns = pd.DataFrame(rows[above + 1 :], columns=range(len(rows[0])), dtype=object)
-    return apart([_cell(name) for name in rows[above]]), [_written(columns[number]) for number in columns]
+    return make_unique([_cell(name) for name in rows[above]]), [_written(columns[number]) for number in columns]
 
 
 def _largest(path: Path, sizes: Mapping[str, int]) -> str:
-    """Return the sheet of a workbook that is the table: by far the largest, `{sheet: cells}`."""
+    """Return the sheet that is by far the largest in a workbook; `sizes` maps each sheet to its number of cells."""
     first, *others = sorted(sizes, key=lambda name: -sizes[name])
     if others and MUCH * sizes[others[0]] > sizes[first]:
         raise SchemaError(
-            f"{path.name} has several sheets that may be the table, such as {first!r} and {others[0]!r}. Save the one "
-            "that is in a file of its own."
+            f"{path.name} has several sheets that may be the table, such as {first!r} and {others[0]!r}. Save the "
+            "correct sheet in its own file."
         )
     return first
 
@@ -341,72 +345,73 @@ def _needed(library: str, path: Path) -> ModuleType:
         return importlib.import_module(library)
     except ImportError:
         raise SchemaError(
-            f"{path.name} is {kind(path)}, which {library.replace('_', '-')} reads, and that is not installed. Install "
-            "privnb[files], or save the table as CSV."
+            f"{path.name} is {file_kind(path)} and needs {library.replace('_', '-')}, which is not installed. "
+            "Install privnb[files], or save the table as CSV."
         ) from None
 
 
 def _written(column: pd.Series) -> pa.ChunkedArray:
-    """Return a column of any values as Arrow's texts."""
-
+    """Return a column of any values as texts of Arrow."""
     codes, distinct = pd.factorize(column.to_numpy(dtype=object))
     texts = pa.array(map(_cell, distinct), pa.string())
     return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)])
 
 
 def _cell(value: Any) -> str:
-    """Return a value as text; a day without its hour, a whole number without a decimal point."""
+    """Return a value as text: a day without a time, and a whole number without a decimal point."""
     if isinstance(value, datetime.datetime):
         return str(value.date() if value.time() == datetime.time() else value)
     if isinstance(value, bool):
         return str(value).lower()
-    return "" if value is None or value != value else text(value)
+    return "" if value is None or value != value else to_text(value)
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise SchemaError for what cannot be the names of a file's columns."""
+    """Raise SchemaError for invalid column names of a file."""
     if len(names) > MOST:
         raise SchemaError(
-            f"{path.name} has {len(names):,} columns, and a table of people has at most {MOST:,} here. Save it with "
-            "those that may be published or that say who somebody is."
+            f"{path.name} has {len(names):,} columns; at most {MOST:,} are supported. Save the table with only the "
+            "columns that may be published or that identify people."
         )
     if nameless := [number for number, name in enumerate(names, 1) if not name.strip()]:
-        raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
+        raise SchemaError(
+            f"{path.name}: column {nameless} must have a name. Name the column in the first line, or delete it."
+        )
     if any(name.startswith(OWN) for name in names):
         raise SchemaError(
             f"{path.name}: the name of a column must not begin with the invisible character U+{ord(OWN):04X}, which "
             "begins the names of privnb's own columns. Rename the column."
         )
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
+        raise SchemaError(f"{path.name} has more than one column {twice}. Rename one of these columns.")
 
 
 def check_renamed(path: Path, names: Sequence[str], renamed: Mapping[str, str]) -> None:
-    """Raise SchemaError unless a file has all columns that are `renamed`, and all its columns differ in name then.
+    """Raise SchemaError unless a file has all renamed columns and all new names are different.
 
     Parameters
     ----------
     path : Path
     names : list of str
-        As the file has them.
+        The names in the file.
     renamed : dict of str to str
-        Other names by those of the file.
+        The new names, keyed by the names in the file.
     """
     if absent := [name for name in renamed if name not in names]:
-        raise SchemaError(f"[renamed] has {absent}, which {path.name} lacks. Write each name as the file does.")
+        raise SchemaError(f"[renamed] has {absent}, which {path.name} lacks. Write each name as in the file.")
     called = Counter(renamed.get(name, name) for name in names)
     if twice := [name for name, times in called.items() if times > 1]:
         raise SchemaError(
-            f"[renamed] must give each column of {path.name} a name of its own; got '{twice[0]}' for several. Choose "
+            f"[renamed] must give each column of {path.name} a different name; got '{twice[0]}' for several. Choose "
             "another name."
         )
 
 
 def _table(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray], line_end: str = "") -> pd.DataFrame:
-    """Return the table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
+    """Return the table of Arrow columns of texts: blank cells are missing, and blank rows are dropped."""
     check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
-    with ThreadPoolExecutor(2) as two:  # Arrow needs one processor for a column; each in work takes memory
+    with ThreadPoolExecutor(2) as two:  # Arrow uses one core per column, and each needs memory
         table = pd.DataFrame(dict(zip(names, two.map(_texts, columns, ends), strict=True)))
     empty = np.logical_and.reduce([table[name].cat.codes.to_numpy() < 0 for name in names])
     return table[~empty].reset_index(drop=True) if empty.any() else table
@@ -417,7 +422,7 @@ def _texts(column: pa.ChunkedArray, line_end: str) -> pd.Categorical:
     column = column.dictionary_encode().combine_chunks()
     texts = pc.utf8_ltrim(column.dictionary, " ")
     if line_end:
-        texts = pc.replace_substring_regex(texts, at_the_end(line_end), "")
+        texts = pc.replace_substring_regex(texts, end_pattern(line_end), "")
     blank = pc.equal(pc.utf8_trim_whitespace(texts), "")
     distinct = pc.if_else(blank, None, texts).dictionary_encode()
     place = np.append(_whole(distinct.indices), -1)
@@ -426,17 +431,16 @@ def _texts(column: pa.ChunkedArray, line_end: str) -> pd.Categorical:
     )
 
 
-def at_the_end(text: str) -> str:
-    """Return the pattern of a text that ends a cell."""
+def end_pattern(text: str) -> str:
+    """Return a pattern that matches a text at the end of a cell."""
     return f"{re.escape(text)}$"
 
 
-def of_arrow(found: pa.Table) -> pd.DataFrame:
-    """Return an Arrow table of any types as `read` returns a file: Categoricals of texts, each record kept."""
-
+def from_arrow(found: pa.Table) -> pd.DataFrame:
+    """Return an Arrow table of any types in the format of `read_records`: Categoricals of texts with all records."""
     names = found.column_names
     if not all(map(pa.types.is_string, found.schema.types)):
-        with engine.opened() as connection:  # which takes a and A for one name
+        with engine.connect() as connection:  # the engine ignores the case of names
             connection.register("found", found.rename_columns([f"c{number}" for number in range(len(names))]))
             found = connection.sql("select columns(*)::varchar from found").to_arrow_table()
     return pd.DataFrame({name: _texts(column, "") for name, column in zip(names, found.columns, strict=True)})
@@ -446,7 +450,7 @@ def _whole(indices: pa.Array) -> IntArray:
     return indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
-READ: dict[str, Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]] = {
+READERS: dict[str, Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]] = {
     SHEETS: _spreadsheet, SPSS: partial(_statistics, "read_sav"), STATA: partial(_statistics, "read_dta"),
     SAS: partial(_statistics, "read_sas7bdat"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Text that a spreadsheet runs as a formula when it opens a CSV file: found, reported and escaped in one way.
+"""Detection, reporting and escaping of text that a spreadsheet runs as a formula when it opens a CSV file.
 
 Source: OWASP, "CSV Injection". A plain number, such as -8 or +1.5, is not a formula.
 """
@@ -16,46 +16,46 @@ from privnb.runtime.notices import Notice
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMULA = "[=+\\-@\t\r\n＝＋－＠]"  # the first letter of a formula
+FORMULA = "[=+\\-@\t\r\n＝＋－＠]"  # the first characters of formulas
 NUMBER = r"^[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
-APOSTROPHE = "'"  # stands before a formula that is escaped
-FACTS = "formulas"  # in a provenance
+APOSTROPHE = "'"  # precedes an escaped formula
+FACTS = "formulas"  # a key of a provenance
 OPTION = "--spreadsheet-safe"
 
 
 class Formulas(NamedTuple):
-    """The columns `names` of a CSV file whose text, or whose name, a spreadsheet runs, and whether it is escaped."""
+    """The columns of a CSV file with a name or text that a spreadsheet would run, and whether these are escaped."""
 
     names: tuple[str, ...] = ()
     are_escaped: bool = False
 
     @property
     def sentences(self) -> list[Notice]:
-        """What the owner and the users of the file must know."""
+        """Notices for the owner and the users of the file."""
         listed = ", ".join(self.names)
         if not self.names:
             return []
         if self.are_escaped:
             says = (
-                f"An apostrophe stands before each text in {listed} that a spreadsheet would run as a formula. Remove "
-                "the first apostrophe to read such a text as it was."
+                f"An apostrophe precedes each text in {listed} that a spreadsheet would run as a formula. Remove "
+                "the first apostrophe to restore the text."
             )
             return [Notice(says, "formula-escaped")]
         says = (
-            f"Text in {listed} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may run it as a "
-            f"formula. Open the file there as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
+            f"Text in {listed} begins with =, +, -, @ or a tab and is saved unchanged: a spreadsheet may run it as a "
+            f"formula. Import the file as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
         )
         return [Notice(says, "formula-found")]
 
     def with_buckets(self, buckets: pd.DataFrame | None, are_escaped: bool) -> Formulas:
-        """Return the same with the formulas in a table of buckets, or in none."""
+        """Return these formulas together with those in the table of buckets, if the release has such a table."""
         if buckets is None:
             return self
-        return Formulas(tuple(dict.fromkeys([*self.names, *in_buckets(buckets)])), are_escaped)
+        return Formulas(tuple(dict.fromkeys([*self.names, *find_in_buckets(buckets)])), are_escaped)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same for a provenance."""
+        """The formulas in a provenance."""
         return {FACTS: {"columns": [*self.names], "escaped": self.are_escaped}} if self.names else {}
 
 
@@ -63,30 +63,28 @@ NONE = Formulas()
 
 
 def holds_formula(values: Iterable[object] | pa.Array) -> bool:
-    """Return whether a spreadsheet runs one of some values.
+    """Return whether a spreadsheet would run one of the values as a formula.
 
     Parameters
     ----------
     values : iterable, or pyarrow.Array
-        Only text can be a formula.
+        The values; only text can be a formula.
 
     >>> holds_formula(["=1+1"]), holds_formula(["-8", "1-2", "it's = 1", -8]), holds_formula(["10", "-10--5"])
     (True, False, True)
     """
-
     found = _is_formula(_texts(values), f"^{FORMULA}")
     return bool(pc.any(found, min_count=0).as_py())
 
 
-def escaped(values: Iterable[object] | pa.Array) -> pa.Array:
-    """Return the same values, with an apostrophe before each formula.
+def escape(values: Iterable[object] | pa.Array) -> pa.Array:
+    """Return the values with an apostrophe before each formula.
 
-    An apostrophe also goes before a formula that has one already, so that different values stay different.
+    An apostrophe is also added to a formula that already has one, so that different values stay different.
 
-    >>> escaped(["=1+1", "'=1+1", "-8", "'tis", None]).to_pylist()
+    >>> escape(["=1+1", "'=1+1", "-8", "'tis", None]).to_pylist()
     ["'=1+1", "''=1+1", '-8', "'tis", None]
     """
-
     if isinstance(values, pa.Array) and pa.types.is_primitive(values.type):
         return values
     texts = _texts(values)
@@ -95,10 +93,10 @@ def escaped(values: Iterable[object] | pa.Array) -> pa.Array:
     return pc.if_else(formula, pc.binary_join_element_wise(before, texts, between), texts)
 
 
-def unescaped(value: object) -> object:
-    """Return a value as it was before `escaped`.
+def unescape(value: object) -> object:
+    """Return a value as it was before `escape`.
 
-    >>> [unescaped(value) for value in ("'=1+1", "''=1+1", "'tis", "-8", -8)]
+    >>> [unescape(value) for value in ("'=1+1", "''=1+1", "'tis", "-8", -8)]
     ['=1+1', "'=1+1", "'tis", '-8', -8]
     """
     if isinstance(value, str) and re.match(f"{APOSTROPHE}+{FORMULA}", value):
@@ -106,15 +104,15 @@ def unescaped(value: object) -> object:
     return value
 
 
-def in_buckets(buckets: pd.DataFrame) -> list[str]:
-    """Return the attributes in a table of buckets of which a spreadsheet runs a value, or the name."""
+def find_in_buckets(buckets: pd.DataFrame) -> list[str]:
+    """Return the attributes in a table of buckets whose name or value a spreadsheet would run as a formula."""
     by_attribute = buckets.groupby("attribute", sort=False)["value"]
     return [name for name, values in by_attribute if holds_formula([name, *values])]
 
 
-def escaped_buckets(buckets: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of buckets with its formulas escaped; numbers stay numbers."""
-    texts = {name: escaped(buckets[name]).to_pylist() for name in ("attribute", "value")}
+def escape_buckets(buckets: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of buckets with escaped formulas; numbers stay numbers."""
+    texts = {name: escape(buckets[name]).to_pylist() for name in ("attribute", "value")}
     return buckets.assign(
         **{
             name: [value if text is None else text for value, text in zip(buckets[name], made, strict=True)]
@@ -124,29 +122,29 @@ def escaped_buckets(buckets: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_in_file(provenance: Mapping[str, Any], name: str) -> str:
-    """Return what a column is called in the file that was written with this provenance."""
-    return str(escaped([name])[0]) if _is_escaped(provenance) else name
+    """Return the name of a column in the file that was written with this provenance."""
+    return str(escape([name])[0]) if _is_escaped(provenance) else name
 
 
-def read(
+def read_unescaped(
     provenance: Mapping[str, Any],
     names: list[str],
     counted: Callable[[list[str]], tuple[pd.DataFrame, IntArray | None]],
 ) -> tuple[pd.DataFrame, IntArray | None]:
-    """Return what `counted` reads of a file with this provenance, formulas as they were before they were escaped.
+    """Return the result of `counted` for a file with this provenance, with unescaped formulas.
 
     Parameters
     ----------
     provenance
-        The provenance that the file was written with.
+        The provenance with which the file was written.
     names
-        The columns as the dataset names them.
+        The names of the columns in the dataset.
     counted : function
-        `counted(names in the file)` returns a DataFrame of Categoricals, and how often each row is there.
+        A function of the names in the file, which returns a DataFrame of Categoricals and the multiplicity of each row.
     """
     cells, times = counted([name_in_file(provenance, name) for name in names])
     if _is_escaped(provenance):
-        cells = cells.apply(lambda column: column.cat.rename_categories(unescaped)).set_axis(names, axis="columns")
+        cells = cells.apply(lambda column: column.cat.rename_categories(unescape)).set_axis(names, axis="columns")
     return cells, times
 
 
@@ -155,8 +153,7 @@ def _is_escaped(provenance: Mapping[str, Any]) -> bool:
 
 
 def _texts(values: Iterable[object] | pa.Array) -> pa.Array:
-    """Return the texts among some values as Arrow's, null for any other."""
-
+    """Return the texts among some values as an Arrow array, with null for other values."""
     if isinstance(values, pa.Array):
         numbers = pa.types.is_primitive(values.type)
         return pa.nulls(len(values), pa.large_string()) if numbers else values.cast(pa.large_string())

@@ -1,8 +1,8 @@
-"""Text files of records: how their lines are laid out, what is guessed of that, and which line is at fault.
+"""Text files of records: how their layout is guessed, and which line of a file is faulty.
 
-DuckDB reads them. A file that is not UTF-8, or whose header holds line breaks, is read from a copy that is its owner's
-alone and gone afterwards. Python's csv module counts the records again. A file may be longer than the memory, and is
-looked at in pieces.
+DuckDB reads the files. A file that is not UTF-8, or whose header holds line breaks, is read from a temporary copy that
+only its owner can read. The csv module of Python counts the records again. Files are scanned in pieces, because they
+may be larger than the memory.
 """
 
 from __future__ import annotations
@@ -23,51 +23,52 @@ from typing import IO, Any, Self
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
-from privnb.runtime import unfinished
+from privnb.runtime import temporary
 from privnb.runtime.lazy import duckdb
-from privnb.runtime.names import apart
+from privnb.runtime.names import make_unique
 from privnb.tables import encodings, engine
 from privnb.tables.notation import NUMBER
 
 SEPARATORS = ",;\t|"
-SEEN = 20  # rows, among which the columns' names are looked for
-LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
-BREAKS = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r"}  # what ends a row, and how DuckDB is told
-# What DuckDB finds wrong with a line.
-TITLE = "A TITLE"  # above the names of the columns, and of one cell
+SEEN = 20  # the number of rows in which the column names are searched
+LONGEST = 2_000_000  # the maximum length of a line in DuckDB, in bytes
+BREAKS = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r"}  # line breaks, and their names in DuckDB
+# Errors of DuckDB that concern a line.
+TITLE = "A TITLE"  # a line with one cell above the column names
 FAULTS = {
-    TITLE: "has more than one cell, and line 1, where the columns' names stand, has one. If that is a title, delete "
-    "what stands above the names.",
+    TITLE: "has more than one cell, but line 1, which should hold the column names, has one. If it is a title, delete "
+    "the lines above the names.",
     "TOO MANY COLUMNS": "has more {}. Correct the line, or delete it.",
     "MISSING COLUMNS": "has fewer {}. Correct the line, or delete it.",
-    "UNQUOTED VALUE": "has a quotation mark that belongs to no other. Correct it: a cell with such a mark stands in "
-    'quotation marks, and has it twice, as in "a 5"" nail".',
-    "LINE SIZE OVER MAXIMUM": "is longer than 2,000,000 bytes. Is this a table? If so, leave that column out.",
+    "UNQUOTED VALUE": "has an unmatched quotation mark. Correct it: a cell with such a mark must be in quotation "
+    'marks and double it, as in "a 5"" nail".',
+    "LINE SIZE OVER MAXIMUM": "is longer than 2,000,000 bytes. Check whether the file is a table, and leave out the "
+    "long column.",
 }
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How records stand in a text file; files of other kinds say so themselves.
+    """The layout of a text file of records; files of other kinds state their own layout.
 
     Parameters
     ----------
     separator : str
-        One character.
+        The separator, which is one character.
     encoding : str
-        As Python names it.
+        The encoding, as named in Python.
     header : bool
-        Whether the first line has the columns' names.
+        Whether the first line holds the column names.
     skip_lines : int
-        Lines above all others that are neither names nor records.
+        The number of lines at the top that are neither names nor records.
     line_end : str
-        What each line ends in, and is no part of its last value.
+        The text at the end of each line that does not belong to the last value.
     quote : str
-        The mark around a cell that holds a separator: " or '.
+        The quotation mark around cells that hold a separator: " or '.
     is_proposed : bool
         Whether the encoding is neither stated nor certain.
     others : tuple of str
-        The encodings that fit as well as a proposed one, and read other letters.
+        Other encodings that fit equally well but give other letters.
     """
 
     separator: str = ","
@@ -81,26 +82,26 @@ class Layout:
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Self:
-        """Return what a description says of a file, `{key: value}`; other keys are not read."""
+        """Return the layout that a description states for a file, `{key: value}`; other keys are ignored."""
         return cls(**{key: value for key, value in said.items() if key in cls.__dataclass_fields__})
 
 
 @contextlib.contextmanager
-def scanned(
+def scan_text(
     path: Path, layout: Layout, names: Sequence[str] | None = None
 ) -> Iterator[tuple[list[str], str, Callable[[duckdb.DuckDBPyConnection], None]]]:
-    """Yield what asks the engine for the records of a text file, whose columns it calls c0, c1, ...
+    """Yield a query for the records of a text file; the query calls the columns c0, c1, ...
 
-    Arguments, yields and errors are those of `reading.scanned`, for a layout that is known.
+    Arguments and errors are those of `reading.scan`, for a known layout.
 
     Yields
     ------
     names : list of str
-        Of the columns.
+        The names of the columns.
     query : str
-        In SQL, to be asked as long as this is open.
+        The SQL query, valid inside the context.
     check : function of a connection
-        Raises SchemaError for the first line that has more or fewer cells than there are names, after the query.
+        Raises SchemaError, after the query, for the first line with more or fewer cells than names.
     """
     with contextlib.ExitStack() as stack:
         is_plain = _is_plain(path, layout.encoding)
@@ -128,20 +129,20 @@ def scanned(
                 line = above - skipped + _line(file, place - 1)
                 said = FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
                 if layout.header and fault == "TOO MANY COLUMNS" and line == above + 1:
-                    said += " Or delete what stands above it, if that is a title and no columns' names."
+                    said += " If the lines above it are a title and not column names, delete them."
                 raise SchemaError(f"{path.name}: line {line} {said}")
 
-        mark = engine.quoted(layout.quote)
+        mark = engine.quote_text(layout.quote)
         query = (
-            f"select * from read_csv({engine.quoted(str(file))}, delim = {engine.quoted(layout.separator)}, "
+            f"select * from read_csv({engine.quote_text(str(file))}, delim = {engine.quote_text(layout.separator)}, "
             f"quote = {mark}, escape = {mark}, header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
             f"new_line = '{BREAKS[line_break]}', store_rejects = true, columns = {{{columns}}})"
         )
         yield own, query, check
 
 
-def check_count(paths: Sequence[Path], layouts: Sequence[Layout | None], found: int) -> None:
-    """Raise SchemaError unless Python's csv module counts as many records as the engine found.
+def check_record_count(paths: Sequence[Path], layouts: Sequence[Layout | None], found: int) -> None:
+    """Raise SchemaError unless Python's csv module counts the same number of records as the engine.
 
     Parameters
     ----------
@@ -149,22 +150,22 @@ def check_count(paths: Sequence[Path], layouts: Sequence[Layout | None], found: 
         Text files.
     layouts : list of Layout
     found : int
-        The records that the engine read from all files; a row of blank cells is not a record.
+        The number of records that the engine has read from all files; a row of blank cells is not a record.
     """
     counted = sum(_record_count(path, layout) for path, layout in zip(paths, layouts, strict=True) if layout)
     if counted != found:
         raise SchemaError(
             f"{', '.join(path.name for path in paths)} cannot be read reliably: one reader finds {found:,} records, "
-            f"and a second one {counted:,}. Look for single quotation marks and line breaks within cells, or save the "
+            f"and a second one {counted:,}. Check for unmatched quotation marks and line breaks in cells, or save the "
             "table again as CSV in UTF-8."
         )
 
 
-ONE_LIMIT = threading.Lock()  # of a cell's length, which the csv module has for all threads
+ONE_LIMIT = threading.Lock()  # protects the limit on the length of a cell, which the csv module shares among threads
 
 
 def _record_count(path: Path, layout: Layout) -> int:
-    """Count the rows below the header that have a cell which is not blank."""
+    """Count the rows below the header that have at least one cell that is not blank."""
     with ONE_LIMIT, _opened(path, layout.encoding) as lines:
         before = csv.field_size_limit(LONGEST)
         try:
@@ -180,58 +181,58 @@ def _record_count(path: Path, layout: Layout) -> int:
             csv.field_size_limit(before)
 
 
-def header(path: Path, layout: Layout) -> list[str]:
-    """Return the names of the columns in the first line of a text file whose layout is `guessed`, and no more is read.
+def read_header(path: Path, layout: Layout) -> list[str]:
+    """Return the column names of a text file with a known layout, without reading further lines.
 
-    Raises SchemaError for an empty one.
+    Raises SchemaError for an empty file.
     """
     return _top(path, layout)[0]
 
 
-def first_records(path: Path, layout: Layout) -> list[list[str]]:
-    """Return the cells of some rows below the header that are as long as it."""
+def read_first_records(path: Path, layout: Layout) -> list[list[str]]:
+    """Return the cells of some rows below the header that have as many cells as the header."""
     with _opened(path, layout.encoding) as lines:
         names, _ = _first(path, lines, layout)
         rows: list[list[str]] = []
-        with contextlib.suppress(SchemaError):  # of a row that is at fault, which is said when all are read
+        with contextlib.suppress(SchemaError):  # a faulty row is reported when all rows are read
             rows.extend(cells for cells, _ in itertools.islice(_rows(path, lines, layout), SEEN))
     return [cells for cells in rows if len(cells) == len(names)]
 
 
 def _top(path: Path, layout: Layout) -> tuple[list[str], int, str]:
-    """Return the names in the first row of a text file, the number of physical lines up to its end, and what ends it.
+    """Return the names in the first row of a text file, the number of lines up to its end, and the line break there.
 
     Raises SchemaError for an empty file, unless its layout has no header.
     """
     with _opened(path, layout.encoding) as lines:
         names, number = _first(path, lines, layout)
     if layout.header and not names:
-        raise SchemaError(f"{path.name} is empty. There is nothing to do.")
+        raise SchemaError(f"{path.name} is empty. Give a file with records.")
     with _opened(path, layout.encoding) as lines:
         last = collections.deque(itertools.islice(lines, number if names else None), 1)
-    return apart(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
+    return make_unique(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
 
 
-def guessed(path: Path, encoding: str | None = None) -> Layout:
-    """Return the layout of a text file with a header: its encoding, the `titles` above its columns' names, and the
-    separator that gives most names.
+def guess_layout(path: Path, encoding: str | None = None) -> Layout:
+    """Guess the layout of a text file with a header: encoding, title rows, separator and quotation mark.
 
-    Where each name stands in single quotation marks, cells may do so. `encoding`: the one that the file's owner states;
-    None: UTF-8 or UTF-16, or else what `encodings.proposed` says. Raises SchemaError for a file of two encodings.
+    The separator is the character that gives the most names. If each name is in single quotation marks, these are the
+    quotation marks of the file. `encoding` is the encoding that the owner states. If it is None, it is UTF-8 or UTF-16,
+    or else the proposal of `encodings.propose_encoding`. Raises SchemaError for a file with two encodings.
     """
     with path.open("rb") as file:
-        start = file.read(4 * LONGEST)  # its first line, and more
+        start = file.read(4 * LONGEST)  # holds more than the first line
     marked = next((name for mark, name in encodings.MARKS.items() if start.startswith(mark)), "utf-8")
     found = encodings.Proposal(encoding or marked)
     if encoding:
-        encodings.check(encoding)
+        encodings.check_encoding_name(encoding)
         _check(path, encoding)
     elif marked == "utf-8" and (fault := _fault(path, marked)) is not None:
-        proposal = encodings.proposed(partial(_pieces, path), lambda name: _fault(path, name) is None)
+        proposal = encodings.propose_encoding(partial(_pieces, path), lambda name: _fault(path, name) is None)
         if proposal is None:
             raise SchemaError(
-                f"{path.name} has two encodings, it seems: it is UTF-8 but for {_where(path, fault)}. Save it in "
-                "UTF-8, or state its encoding."
+                f"{path.name} seems to mix two encodings: it is UTF-8 except for {_where(path, fault)}. Save the file "
+                "in UTF-8, or state its encoding."
             )
         found = proposal
     is_proposed, encoding = found.encoding not in encodings.MARKS.values() and not encoding, found.encoding
@@ -244,9 +245,9 @@ def guessed(path: Path, encoding: str | None = None) -> Layout:
     def below_titles(separator: str) -> Layout:
         layout = Layout(separator, encoding, is_proposed=is_proposed, others=found.others)
         rows: list[tuple[list[str], int]] = []
-        with contextlib.suppress(SchemaError):  # of a row that is too long for names, and may be a record
+        with contextlib.suppress(SchemaError):  # a row that is too long for names may be a record
             rows.extend(itertools.islice(_rows(path, io.StringIO(first, newline=""), layout), SEEN))
-        above = titles([cells for cells, _ in rows])
+        above = count_title_rows([cells for cells, _ in rows])
         return replace(layout, skip_lines=rows[above - 1][1] if above else 0)
 
     best = max(map(below_titles, SEPARATORS), key=lambda each: len(cells(each)))
@@ -255,24 +256,24 @@ def guessed(path: Path, encoding: str | None = None) -> Layout:
 
 
 def check_encoding(path: Path, layout: Layout | None) -> None:
-    """Raise SchemaError for a layout whose encoding is a proposal that another one fits as well."""
+    """Raise SchemaError for a layout whose encoding is proposed and is not the only possible one."""
     if layout is not None and layout.others:
         raise SchemaError(
-            f"{path.name} is not UTF-8. Its encoding may be {layout.encoding}, and just as well "
-            f"{' or '.join(layout.others)}, in which some letters are others. State which one it is, as --encoding "
-            f"{layout.encoding} or encoding={layout.encoding!r}, or save the file in UTF-8."
+            f"{path.name} is not UTF-8. Its encoding may be {layout.encoding} or {' or '.join(layout.others)}, which "
+            f"give different letters. State the correct encoding, such as --encoding {layout.encoding} or "
+            f"encoding={layout.encoding!r}, or save the file in UTF-8."
         )
 
 
-def titles(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows are above the names of the columns, as in spreadsheets: a title, a note, blank ones.
+def count_title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows above the column names, such as a title, a note and blank rows of a spreadsheet.
 
-    They have one cell at most, or two of which the first ends in a colon. Then come three names or more, none of them a
-    number, and as many cells in each record.
+    Such a row has at most one cell, or two cells if the first one ends in a colon. The row below them has at least
+    three names that are not numbers, and each record has as many cells as that row.
 
-    >>> titles([["Patients of 2020"], [], ["as of:", "2020-12-31"], ["age", "sex", "town"], ["34", "f", "Bern"]])
+    >>> count_title_rows([["Patients"], [], ["as of:", "2020-12-31"], ["age", "sex", "town"], ["34", "f", "Bern"]])
     3
-    >>> titles([["age", "sex", "town"], ["34", "f", "Bern"]])
+    >>> count_title_rows([["age", "sex", "town"], ["34", "f", "Bern"]])
     0
     """
     held = [[cell.strip() for cell in row if cell.strip()] for row in rows]
@@ -293,7 +294,7 @@ def _first(path: Path, lines: IO[str], layout: Layout) -> tuple[list[str], int]:
 
 
 def _rows(path: Path, lines: IO[str], layout: Layout) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells of each row of a text, and the number of lines up to its end."""
+    """Yield the cells of each row of a text, and the number of lines up to the end of the row."""
     reader = csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote, skipinitialspace=True)
     try:
         for cells in reader:
@@ -304,7 +305,7 @@ def _rows(path: Path, lines: IO[str], layout: Layout) -> Iterator[tuple[list[str
 
 @contextlib.contextmanager
 def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
-    """Open a text file behind its byte order mark; each of its line ends is kept."""
+    """Yield an open text file after its byte order mark; all line breaks are kept."""
     with path.open(encoding=encoding, newline="") as file:
         if file.read(1) != "\ufeff":
             file.seek(0)
@@ -312,10 +313,10 @@ def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
 
 
 def _is_miscounted(path: Path, layout: Layout, above: int) -> bool:
-    """Return whether the engine may miscount the first `above` lines of a file, which it skips.
+    """Return whether the engine, which skips the first `above` lines of a file, may miscount them.
 
-    It counts rows, in which quotation marks may hold line breaks, and takes a byte order mark for a part of the first
-    cell. A header of one line is one row otherwise.
+    The engine counts rows, in which quoted cells may hold line breaks, and takes a byte order mark for a part of the
+    first cell. Apart from that, a header of one line is one row.
     """
     with _opened(path, layout.encoding) as lines:
         if not any(layout.quote in line for line in itertools.islice(lines, above)):
@@ -325,20 +326,20 @@ def _is_miscounted(path: Path, layout: Layout, above: int) -> bool:
 
 @contextlib.contextmanager
 def _copied(path: Path, encoding: str, above: int) -> Iterator[Path]:
-    """Copy a text file in UTF-8 with one kind of line ends, without its first `above` lines; yield the copy's path."""
-    with unfinished.folder() as folder:
+    """Yield the path of a copy in UTF-8 with one kind of line break, without the first `above` lines."""
+    with temporary.temporary_folder() as folder:
         copy, held = folder / "text", ""
         with _opened(path, encoding) as source, copy.open("w", encoding="utf-8", newline="") as file:
             collections.deque(itertools.islice(source, above), 0)
             while piece := source.read(PIECE):
                 text = held + piece
-                held = "\r" if text.endswith("\r") else ""  # half a line's end, perhaps
+                held = "\r" if text.endswith("\r") else ""  # this may be half of a line break
                 file.write(text.removesuffix(held).replace("\r\n", "\n"))
             file.write(held)
         yield copy
 
 
-PIECE = 2**24  # bytes of a file at a time: it may be longer than the memory
+PIECE = 2**24  # the number of bytes of a file that are read at a time
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -348,7 +349,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _is_plain(path: Path, encoding: str) -> bool:
-    """Return whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
+    """Return whether the engine can read a file as it is; a path with *, ? or [ would be a pattern for the engine."""
     if set("*?[") & set(str(path)):
         return False
     known, breaks, before = codecs.getincrementaldecoder("utf-8")(), np.zeros(3, dtype=np.int64), b""
@@ -370,17 +371,17 @@ def _is_plain(path: Path, encoding: str) -> bool:
 
 
 def _check(path: Path, encoding: str) -> None:
-    """Raise SchemaError for a file that is no text in an encoding."""
+    """Raise SchemaError for a file that is not text in an encoding."""
     if (fault := _fault(path, encoding)) is not None:
         raise SchemaError(
-            f"{path.name} is not text in {encoding}: {_where(path, fault)}. Save it as CSV in UTF-8, or say its "
-            "encoding in [format]."
+            f"{path.name} is not text in {encoding}: {_where(path, fault)}. Save the file as CSV in UTF-8, or state "
+            "its encoding in [format]."
         )
     _check_zeros(path, encoding)
 
 
 def _check_zeros(path: Path, encoding: str) -> None:
-    """Raise SchemaError for a file with a character of no text. `encoding`: that of each of its bytes."""
+    """Raise SchemaError for a file with a zero byte; `encoding` is the encoding of the file."""
     wide, known = encoding in encodings.MARKS.values(), codecs.getincrementaldecoder(encoding)()
     for number, piece in enumerate(_pieces(path)):
         if not wide and piece.isascii() and b"\0" not in piece:
@@ -390,15 +391,17 @@ def _check_zeros(path: Path, encoding: str) -> None:
             known.reset()
             before = sum(known.decode(each).count("\n") for each in itertools.islice(_pieces(path), number))
             line = 1 + before + text[: text.index("\0")].count("\n")
-            raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
+            raise SchemaError(
+                f"{path.name} is not a text file: line {line} holds a zero byte. Save the file as CSV in UTF-8."
+            )
 
 
 def _fault(path: Path, encoding: str) -> int | None:
-    """Return the place of the first byte that is none of an encoding; None if there is none."""
+    """Return the position of the first byte that does not fit an encoding; None if all bytes fit."""
     known, done = codecs.getincrementaldecoder(encoding)(), 0
     for piece in _pieces(path):
         held = len(known.getstate()[0])
-        if held or encoding != "utf-8" or not piece.isascii():  # which is seen sooner
+        if held or encoding != "utf-8" or not piece.isascii():  # ASCII is faster to check
             try:
                 known.decode(piece)
             except UnicodeDecodeError as error:
@@ -413,14 +416,14 @@ def _fault(path: Path, encoding: str) -> int | None:
 
 
 def _where(path: Path, place: int) -> str:
-    """Return what byte stands at a place, and in which line."""
+    """Return the byte at a position and its line, in words."""
     with path.open("rb") as file:
         file.seek(place)
         return f"byte 0x{file.read(1)[0]:02x} in line {_line(path, place)}"
 
 
 def _line(path: Path, place: int) -> int:
-    """Return the number of the physical line in which the byte at a place stands."""
+    """Return the number of the physical line that holds the byte at a position."""
     number, left, before = 1, place, b""
     for piece in _pieces(path):
         seen = piece[:left]

@@ -1,6 +1,6 @@
-"""A release written to a file, whole or not at all.
+"""Writing of a release to files: either the whole release is written, or nothing.
 
-Its rows are sorted by what they hold, so that their order tells nothing of the table's.
+Rows are sorted by content, so that their order does not disclose the order of the table.
 """
 
 from __future__ import annotations
@@ -16,156 +16,173 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privnb.microdata.schema import text
-from privnb.runtime import progress, unfinished
+from privnb.microdata.schema import to_text
+from privnb.runtime import progress, temporary
 from privnb.runtime.arrays import Array, IntArray
-from privnb.runtime.errors import MissingFileError, OutputExistsError, PrivnbError, ResourceError, UsageError
+from privnb.runtime.errors import (
+    OutputError,
+    OutputExistsError,
+    PrivnbError,
+    ResourceError,
+    UsageError,
+    output_error,
+)
 from privnb.runtime.lazy import pa, pc
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
 
-# Distinct rows, as `Release.counted_rows` returns them; the values of a column may be Arrow's.
+# Distinct rows in the format of `Release.counted_rows`; the values of a column may be an Arrow array.
 Columns = Mapping[str, tuple[IntArray, "Array | pa.Array"]]
 
-FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # of errors: there is no room to write
-PIECE = 2**20  # rows at a time
-PART = 10_000_000  # rows of a file in a folder
-ENDINGS = ".parquet", ".csv", ""  # without one it is a folder of Parquet files
-FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # the ends of the names of what stands beside a release
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # errors for lack of space
+PIECE = 2**20  # the number of rows that are written at a time
+PART = 10_000_000  # the number of rows in each file of a folder
+ENDINGS = ".parquet", ".csv", ""  # "": a folder of Parquet files
+FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # endings of the names of companion files
 CODEBOOK, DESCRIPTOR = ".codebook.csv", ".codebook.json"
 CARD, PAGE = ".card.json", ".card.html"
-BESIDE = FACTS, BUCKETS, CODEBOOK, DESCRIPTOR, CARD, PAGE
+COMPANIONS = FACTS, BUCKETS, CODEBOOK, DESCRIPTOR, CARD, PAGE
 
 
-class Written(NamedTuple):
-    """What was written to a file.
+class WrittenRows(NamedTuple):
+    """The content of a written file.
 
     Attributes
     ----------
     formulas : Formulas
     values : dict of str to list
-        By column its different texts, or numbers; of a column of numbers that is written record by record, None.
+        The distinct texts or numbers of each column, or None for a column of numbers that is written record by record.
     """
 
     formulas: Formulas
     values: dict[str, list[Any] | None]
 
 
-def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, force: bool = False) -> Path:
-    """Return where a release goes.
+def check_output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, force: bool = False) -> Path:
+    """Return the path for a release.
 
     Raises
     ------
     UsageError
-        For a place of another kind, and for one that is no CSV file if it is to be `spreadsheet_safe`.
+        For a path that is neither a folder nor a file that ends in .parquet or .csv and, with `spreadsheet_safe`, for a
+        file that is not CSV.
     OutputExistsError
-        If the release is there, or a file that would be next to it, unless `force` replaces it.
-    MissingFileError
-        If there is no folder for it.
+        If the release or a companion file exists, unless `force` replaces it.
+    OutputError
+        If the folder of `path` does not exist.
     """
     if "://" in str(path):
-        raise UsageError(f"'{path}' is an address, and a release is written to a file or folder here.")
+        raise UsageError(
+            f"'{path}' is an address, but a release must be written to a local file or folder. Give a path."
+        )
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise UsageError(
-            f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
-            "whose name has no ending."
+            f"'{path.name}' ends in {path.suffix}. A release must be a file that ends in .parquet or .csv, or a "
+            "folder without an ending."
         )
     if spreadsheet_safe and path.suffix != ".csv":
         raise UsageError(
-            f"{spreadsheets.OPTION} changes text in a CSV file; got '{path.name}'. Give a name that ends in .csv, or "
+            f"{spreadsheets.OPTION} applies only to CSV files; got '{path.name}'. Give a name that ends in .csv, or "
             f"leave out {spreadsheets.OPTION}."
         )
-    for each in () if force else (path, *beside(path)):
+    for each in () if force else (path, *list_companions(path)):
         if each.exists():
             raise OutputExistsError(
-                f"{each} exists already and is left as it is. Give another name, move it away, or replace the release "
+                f"{each} exists already and is not changed. Give another name, move the release away, or replace the "
+                "release "
                 "(--force; in Python `force=True`)."
             )
     if path.is_dir() and not Path(f"{path.resolve()}{FACTS}").is_file():
         raise OutputExistsError(
-            f"{path} is a folder and not a release: it has no provenance next to it, and it is never replaced. Give "
-            "another name."
+            f"{path} is a folder and not a release, because there is no provenance next to it, so it is never "
+            "replaced. Give another name."
         )
     if not path.parent.is_dir():
-        raise MissingFileError(f"there is no folder '{path.parent}' to write to. Make it, or give another one.")
+        raise OutputError(
+            f"the folder '{path.parent}' for the output does not exist. Create the folder, or give another one."
+        )
     return path
 
 
-def beside(path: Path) -> list[Path]:
-    """Return the places of all that may stand beside a release at `path`."""
-    return [path.with_name(path.name + ending) for ending in BESIDE]
+def list_companions(path: Path) -> list[Path]:
+    """Return the paths of all files that may accompany a release at `path`."""
+    return [path.with_name(path.name + ending) for ending in COMPANIONS]
 
 
 @contextlib.contextmanager
-def staged(path: Path) -> Iterator[Path]:
-    """Open a folder next to `path`, for its owner alone, that is gone at the end, and with it all that is unfinished.
-    What a process that was killed has left of the same name goes as well. A disk that is full says so, wherever it is.
+def stage(path: Path) -> Iterator[Path]:
+    """Yield a folder next to `path` that only its owner can read, and remove the folder with its content at the end.
+
+    Folders of the same name that a killed process left behind are removed as well. A full disk raises ResourceError.
     """
     with contextlib.ExitStack() as stack:
-        with reported(path):
-            place = stack.enter_context(unfinished.folder(path.parent, path.name))
+        with convert_write_errors(path, "Nothing was written. Give another path."):
+            place = stack.enter_context(temporary.temporary_folder(path.parent, path.name))
         try:
             yield place
         except OSError as error:
             if error.errno not in FULL or isinstance(error, ResourceError):
                 raise
-            with reported(path):
+            with convert_write_errors(path):
                 raise
 
 
 @contextlib.contextmanager
-def reported(path: Path) -> Iterator[None]:
-    """Let an error while `path` is written say so, and that nothing is left of it."""
+def convert_write_errors(path: Path, left: str = "The unfinished file was removed.") -> Iterator[None]:
+    """Convert an OSError while `path` is written to an OutputError or a ResourceError, which states what is left."""
     try:
         yield
     except PrivnbError:
         raise
     except OSError as error:
         why = error.strerror or str(error).splitlines()[0]
-        raise ResourceError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
+        raise output_error(f"{path} cannot be written: {why}. {left}", error) from error
 
 
-def finish(made: Path, path: Path, texts: Mapping[str, str], sources: Sequence[Path], *, force: bool = False) -> None:
-    """Move what is `made` to `path`, after the `texts` that stand beside it, by their endings: all of it or nothing.
+def move_files(
+    made: Path, path: Path, texts: Mapping[str, str], sources: Sequence[Path], *, force: bool = False
+) -> None:
+    """Move the file or folder `made` to `path` with all its companion files, or move nothing.
 
-    Nobody may read it who may not read each of the `sources`, files or folders that it was made of. With `force` it
-    takes the place of what is there, of which nothing stays beside it; else what is there by now stays.
+    `texts` are the contents of the companion files by the endings of their names. Only users who may read all
+    `sources`, the original files or folders, may read the release. With `force`, the release replaces an existing
+    release and all its companions; otherwise, existing files stay.
     """
-    with reported(path), contextlib.ExitStack() as undone:
+    with convert_write_errors(path), contextlib.ExitStack() as undone:
         for ending, content in texts.items():
             made.with_name(made.name + ending).write_text(content, encoding="utf-8")
         for each in made.parent.rglob("*"):
             _protect(each, sources)
         before = made.parent.with_name("before")
         before.mkdir()
-        for there in (path, *beside(path)) if force else ():
+        for there in (path, *list_companions(path)) if force else ():
             if there.exists():
                 os.rename(there, before / there.name)
                 undone.callback(os.rename, before / there.name, there)
         for own in (*(made.with_name(made.name + ending) for ending in texts), made):
             _place(own, path.with_name(own.name), undone)
-        undone.pop_all()  # whole: nothing of it is undone
+        undone.pop_all()  # the move is complete, so nothing is undone
 
 
 def _protect(path: Path, sources: Sequence[Path]) -> None:
-    """Take from `path` each permission that one of `sources` does not give."""
+    """Remove from `path` each permission that one of `sources` does not grant."""
     allowed = 0o666
     for source in sources:
         allowed &= source.stat().st_mode
-    if path.is_dir():  # its owner moves it; others enter it who may read it
+    if path.is_dir():  # its owner can move the folder, and its readers can open it
         allowed |= (allowed & 0o444) >> 2 | 0o700
     path.chmod(path.stat().st_mode & allowed)
 
 
 def _place(own: Path, there: Path, undone: contextlib.ExitStack) -> None:
-    """Give a file or a folder the place where nothing is. What is `undone` removes it from there.
+    """Move a file or folder to a free path; `undone` removes it from that path.
 
-    Raises OutputExistsError if somebody has just made something there.
+    Raises OutputExistsError if the path is no longer free.
     """
     try:
         if own.is_dir():
-            there.mkdir()  # which is refused where anything is; a rename would take the place of an empty folder
+            there.mkdir()  # this fails if the path exists; a rename would replace an empty folder
             undone.callback(shutil.rmtree, there, ignore_errors=True)
             os.replace(own, there)
             return
@@ -174,12 +191,14 @@ def _place(own: Path, there: Path, undone: contextlib.ExitStack) -> None:
             undone.callback(there.unlink, missing_ok=True)
         except FileExistsError:
             raise
-        except OSError:  # of a file system without links
+        except OSError:  # the file system has no links
             there.touch(exist_ok=False)
             undone.callback(there.unlink, missing_ok=True)
             shutil.copy2(own, there)
     except FileExistsError:
-        raise OutputExistsError(f"{there} exists by now, and is left as it is. Nothing of the release stays.") from None
+        raise OutputExistsError(
+            f"{there} was created in the meantime and is not changed. The unfinished release was removed."
+        ) from None
 
 
 def write(
@@ -191,29 +210,30 @@ def write(
     records: int | None = None,
     *,
     spreadsheet_safe: bool = False,
-) -> Written:
-    """Write rows to a file or folder, and return what they hold: a Written.
+) -> WrittenRows:
+    """Write rows to a file or folder, and return their content as WrittenRows.
 
     Parameters
     ----------
     made : Path
-        Its name ends in one of the `ENDINGS`.
+        A path that ends in one of the `ENDINGS`.
     columns, times
-        The distinct rows, as `Release.counted_rows` gives them.
+        The distinct rows in the format of `Release.counted_rows`.
     batches : iterable of (integer array, list of pyarrow.Array), optional
-        Which row each published one is, and its cells in the columns `more`; None: each row as often as `times` says.
+        The distinct row of each published row, and its cells in the columns `more`. If it is None, each distinct row is
+        written `times` times.
     more : dict of str to pyarrow.DataType
     records : int, optional
-        How many rows there are in `batches`, for the bar that shows how many are written.
+        The number of rows in `batches`, for the progress bar.
     spreadsheet_safe : bool
-        Whether formulas in a CSV file are escaped.
+        Whether to escape formulas in a CSV file.
     """
     counts = np.zeros(1, dtype=int) if times is None else times
     total, written, left, number = records or int(counts.sum()), 0, 0, 0
     form: Parquet | Csv = (Csv if made.suffix == ".csv" else Parquet)(columns, more or {}, spreadsheet_safe)
-    values = {name: arrow(own).to_pylist() for name, (_, own) in columns.items()}
+    values = {name: values_to_arrow(own).to_pylist() for name, (_, own) in columns.items()}
     texts: dict[str, set[Any]] = {name: set() for name, kind in (more or {}).items() if pa.types.is_string(kind)}
-    with progress.watched(lambda: 100 * written / total, "writing the rows"), contextlib.ExitStack() as stack:
+    with progress.watch(lambda: 100 * written / total, "writing the rows"), contextlib.ExitStack() as stack:
         if made.suffix:
             file = stack.enter_context(form.opened(made))
         else:
@@ -229,11 +249,11 @@ def write(
                     texts[name].update(pc.unique(column).to_pylist())
             left, written = left - len(place), written + len(place)
     found = {name: sorted(held, key=lambda each: (each is None, each)) for name, held in texts.items()}
-    return Written(form.formulas, {**values, **dict.fromkeys(more or {}), **found})
+    return WrittenRows(form.formulas, {**values, **dict.fromkeys(more or {}), **found})
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield the same items of a generator, each made in a thread of its own while the one before it is used."""
+    """Yield the items of a generator, each computed in a thread while the item before it is used."""
     end = object()
     with ThreadPoolExecutor(1) as thread:
         following = thread.submit(next, items, end)
@@ -252,15 +272,15 @@ def _repeated(times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
 
 
 class Parquet:
-    """A Parquet file: its distinct `columns`, coded, and the types of `more` columns."""
+    """A writer of Parquet files with coded distinct `columns`, and with `more` columns and their types."""
 
-    formulas = Formulas()  # no spreadsheet opens it
+    formulas = Formulas()  # spreadsheets do not open Parquet files
 
     def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
 
         self.columns = []
         for codes, values in columns.values():
-            found = arrow(values).drop_null()  # a missing value stands last, and in no dictionary
+            found = values_to_arrow(values).drop_null()  # a missing value is last and not in the dictionary
             codes = pa.array(codes.astype(np.int32), mask=codes == len(found))
             self.columns.append(pa.DictionaryArray.from_arrays(codes, found))
         types = (column.type for column in self.columns)
@@ -268,73 +288,77 @@ class Parquet:
         self.more = [*more]
 
     def opened(self, path: Path) -> contextlib.AbstractContextManager[Any]:
+        """Return an open file at `path`."""
         from pyarrow.parquet import ParquetWriter
 
-        # Without the schema of Arrow, by which a reader would take every column for categories. The ends of labels help
-        # no reader, and take a third of the time.
+        # The schema of Arrow would make every column categorical for readers. Statistics of labels do not help readers
+        # and take a third of the time.
         return ParquetWriter(path, self.schema, store_schema=False, write_statistics=self.more)
 
     def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
-
+        """Write some rows to an open file."""
         rows = pa.array(place)
         own = [column.take(rows) for column in self.columns]
         file.write_batch(pa.record_batch([*own, *cells], schema=self.schema))
 
 
 class Csv:
-    """A CSV file, in which formulas of spreadsheets are found, and escaped if it is `spreadsheet_safe`."""
+    """A writer of CSV files, which detects formulas of spreadsheets and escapes them with `spreadsheet_safe`."""
 
     def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
 
         self.more, self.is_escaped = [*more], spreadsheet_safe
         self.found: dict[str, bool] = {}
-        cells = [self._cells(name, arrow(values)).take(pa.array(codes)) for name, (codes, values) in columns.items()]
+        cells = [
+            self._cells(name, values_to_arrow(values)).take(pa.array(codes))
+            for name, (codes, values) in columns.items()
+        ]
         self.lines = [_joined(cells, ",")] if columns else []
         heads = [self._cells(name, pa.array([name])) for name in (*columns, *more)]
         self.head = ",".join(cell.to_pylist()[0] for cell in heads) + "\n"
 
     @property
     def formulas(self) -> Formulas:
+        """The formulas that were found."""
         return Formulas(tuple(name for name, held in self.found.items() if held), self.is_escaped)
 
     @contextlib.contextmanager
     def opened(self, path: Path) -> Iterator[Any]:
+        """Yield an open file at `path` with its header."""
         with path.open("wb") as file:
             file.write(self.head.encode())
             yield file
 
     def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
-
+        """Write some rows to an open file."""
         own = [lines.take(pa.array(place)) for lines in self.lines]
         lines = _joined([*own, *map(self._cells, self.more, cells)], ",")
         _, _, content = _joined([lines, _text("")], "\n").buffers()
         file.write(content)
 
     def _cells(self, name: str, values: pa.Array) -> pa.Array:
-        """Return the cells of a column as CSV has them."""
+        """Return the cells of a column in the format of CSV."""
         self.found[name] = self.found.get(name) or spreadsheets.holds_formula(values)
-        return _quoted(spreadsheets.escaped(values) if self.is_escaped else values)
+        return _quoted(spreadsheets.escape(values) if self.is_escaped else values)
 
 
-def arrow_table(columns: Columns) -> pa.Table:
-    """Return rows, as `Release.counted_rows` gives them, as Arrow's."""
+def to_arrow_table(columns: Columns) -> pa.Table:
+    """Return rows in the format of `Release.counted_rows` as an Arrow table."""
+    return pa.table({name: values_to_arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
-    return pa.table({name: arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
-
-def arrow(values: Array | pa.Array) -> pa.Array:
-    """Return distinct values as Arrow's: numbers, or texts; null for what is missing."""
+def values_to_arrow(values: Array | pa.Array) -> pa.Array:
+    """Return distinct values as an Arrow array of numbers or texts; missing values are null."""
     if isinstance(values, pa.Array):
         return values
-    numbers = values.dtype != object  # the numbers among labels are texts
+    numbers = values.dtype != object  # numbers among labels are texts
     return pa.array(
-        [None if value is None or value != value else value if numbers else text(value) for value in values.tolist()]
+        [None if value is None or value != value else value if numbers else to_text(value) for value in values.tolist()]
     )
 
 
 def _quoted(column: pa.Array) -> pa.Array:
-    """Return the cells of a column as CSV has them."""
-
+    """Return the cells of a column, quoted for CSV where needed."""
     column = pc.fill_null(column.cast(pa.large_string()), "")
     quoted = _joined([_text(""), pc.replace_substring(column, '"', '""'), _text("")], '"')
     return pc.if_else(pc.match_substring_regex(column, '[",\r\n]'), quoted, column)
@@ -342,10 +366,9 @@ def _quoted(column: pa.Array) -> pa.Array:
 
 def _text(value: str) -> pa.Scalar:
 
-    return pa.scalar(value, pa.large_string())  # of pieces of more than 2 GB
+    return pa.scalar(value, pa.large_string())  # a large string, because a piece may have more than 2 GB
 
 
 def _joined(columns: Sequence[Any], between: str) -> pa.Array:
-    """Return the texts of some columns side by side, with `between` them."""
-
+    """Return the texts of some columns joined row by row with `between`."""
     return pc.binary_join_element_wise(*columns, _text(between))

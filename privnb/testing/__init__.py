@@ -1,6 +1,6 @@
-"""Contracts that every method keeps, to be run on a method of your own.
+"""Contracts that every method must fulfill, for tests of your own methods.
 
-Each raises AssertionError and says what fails. An error that the method itself raises is passed on.
+Each check raises AssertionError with a message about the failure. An error that the method itself raises is passed on.
 
 >>> from privnb import Suppress
 >>> check_sanitizer(Suppress())

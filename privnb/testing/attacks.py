@@ -1,4 +1,4 @@
-"""What every attack keeps, whatever it does. `check_attack` runs all of `CHECKS`."""
+"""The contracts of all attacks. `check_attack` runs all of `CHECKS`."""
 
 import inspect
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 
 from privnb.attacks.base import Attack
 from privnb.attacks.recovery.base import Recovery
-from privnb.datasets.dataset import Dataset, load, schema_of
+from privnb.datasets.dataset import Dataset, load, load_schema
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.bucketize import Bucketize
@@ -19,72 +19,72 @@ from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
 from privnb.testing.sanitizers import run_checks
 
 RECORDS = 600
-LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more come once in a hundred thousand times
+LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more have a probability of 1 in 100,000
 
 
 @cache
-def people() -> Dataset:
+def load_people() -> Dataset:
     """Return some records of Adult."""
     return load("adult", records=RECORDS)
 
 
 def check_attack(attack: Attack[Any] | type[Attack[Any]]) -> None:
-    """Run all contracts of attacks: on one attack, or on all examples of a class.
+    """Run all contracts of attacks on one attack, or on all examples of a class.
 
     Raises
     ------
     AssertionError
-        If one is broken: the contract's name and the attack are in its notes.
+        If a contract is broken; its notes name the contract and the attack.
     """
-    run_checks(CHECKS, attack.examples(schema_of("adult")) if isinstance(attack, type) else [attack])
+    run_checks(CHECKS, attack.examples(load_schema("adult")) if isinstance(attack, type) else [attack])
 
 
 def check_arguments(attack: Attack[Any]) -> None:
-    """No argument of what learns or guesses carries the truth."""
+    """Check that no argument of `fit`, `predict` or `baseline` carries the truth."""
     assert set(inspect.signature(attack.fit).parameters) == {"published"}
     for guess in (attack.predict, attack.baseline):
         assert set(inspect.signature(guess).parameters) <= {"known", "rng"}, f"arguments of {guess.__name__}"
 
 
 def check_needs_a_release(attack: Attack[Any]) -> None:
-    """A guess before `fit` is refused."""
+    """Check that a guess before `fit` is refused."""
     said = ""
     try:
-        attack.predict(people().table)
+        attack.predict(load_people().table)
     except ValueError as error:
         said = str(error)
     assert "has not seen a release yet" in said, "`predict` reads the release through `self.published`"
 
 
 def check_treatments(attack: Attack[Any]) -> None:
-    """The attack refuses a release with treatments that it does not state."""
+    """Check that the attack refuses a release with treatments that it does not state."""
     assert set(attack.supported_treatments) <= set(KINDS)
     for sanitizer in (Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())):
-        published, _ = sanitizer.sanitize(people(), rng=0)._published(1)
+        published, _ = sanitizer.sanitize(load_people(), rng=0)._published(1)
         if {each.kind for each in published.columns.values()} <= set(attack.supported_treatments):
             continue
         try:
             attack.fit(published)
         except Unreadable:
             continue
-        raise AssertionError(f"{sanitizer!r} makes a treatment that the attack does not state, and `fit` reads it")
+        raise AssertionError(f"{sanitizer!r} makes a treatment that the attack does not state, but `fit` accepts it")
 
 
 def check_suppression(attack: Attack[Any]) -> None:
-    """Against full suppression the attack is not better than its baseline, unless it recovers numbers."""
+    """Check that the attack does not exceed its baseline under full suppression, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Suppress(), "predict") <= max(_right(attack, Suppress(), "baseline"), LUCK)
 
 
 def check_success(attack: Attack[Any]) -> None:
-    """The attack is better than its baseline if nothing is hidden, unless it recovers numbers."""
+    """Check that the attack exceeds its baseline if nothing is hidden, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
-        assert _right(attack, Identity(), "predict") > _right(attack, Identity(), "baseline"), "it cannot attack"
+        assert _right(attack, Identity(), "predict") > _right(attack, Identity(), "baseline"), "the attack fails"
 
 
 def _right(attack: Attack[Any], sanitizer: Sanitizer, guess: str) -> int:
-    """Return how many guesses about a release are right."""
-    dataset = people()
+    """Return the number of correct guesses about a release."""
+    dataset = load_people()
     published, key = sanitizer.sanitize(dataset, rng=0)._published(3)
     fitted: Any = attack.fit(published)
     given = [dataset, key][: 1 + ("key" in inspect.signature(fitted.truth).parameters)]

@@ -1,12 +1,12 @@
-"""What every measure keeps: it states its facts, and its numbers lie within its bounds."""
+"""The contract of all measures: their facts are stated, and their numbers are within their bounds."""
 
 import math
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from privnb.evaluation.cases import evaluate
-from privnb.measures.base import facts
+from privnb.evaluation.evaluation_loop import evaluate
+from privnb.measures.base import measure_facts
 from privnb.sanitizers.generalization.k_member import KMember
 from privnb.sanitizers.generalization.suppress import Suppress
 from privnb.sanitizers.identity import Identity
@@ -15,25 +15,25 @@ from privnb.sanitizers.noise.randomized_response import RandomizedResponse
 from privnb.testing.sanitizers import toy
 
 SANITIZERS = Identity(), KMember(2), KMember(10), Suppress(), LaplaceNoise(1.0), RandomizedResponse(1.0)
-GIVEN = {"dataset", "release", "sensitive"}  # what `evaluate` gives a measure
+GIVEN = {"dataset", "release", "sensitive"}  # the arguments that `evaluate` gives to a measure
 
 
 def check_measure(measure: Callable[..., Any]) -> None:
-    """Check the facts of a function marked with `@measure`, and its numbers of six releases of a small table.
+    """Check the facts of a function marked with `@measure`, and its numbers for six releases of a small table.
 
-    The releases are the table as it is, two of k-member clustering, one without quasi-identifiers, one with noise, and
-    one of randomized responses. A measure that takes other arguments than `release`, `dataset` and `sensitive` is
-    checked by its facts alone.
+    The releases are the unchanged table, two of k-member clustering, one without quasi-identifiers, one with noise, and
+    one of randomized response. Only the facts are checked if a measure takes other arguments than `release`, `dataset`
+    and `sensitive`.
 
     Raises
     ------
     AssertionError
-        If a fact is missing, a number is outside of the bounds, or there is neither number nor reason.
+        If a fact is missing, a number is outside the bounds, or there is neither a number nor a reason.
     """
-    stated = facts(measure.__name__)
+    stated = measure_facts(measure.__name__)
     for name in ("kind", "better", "title", "unit", "source"):
         assert getattr(stated, name), f"the fact `{name}` is missing"
-    assert stated.sentence.endswith("."), "`sentence` is a sentence"
+    assert stated.sentence.endswith("."), "`sentence` must be a sentence that ends with a full stop"
     assert "nan" not in stated.written(0.5)
     assert stated.written(math.inf) == "unbounded"
     asked = [each.name for each in signature(measure).parameters.values() if each.default is each.empty]
@@ -42,5 +42,6 @@ def check_measure(measure: Callable[..., Any]) -> None:
     results = evaluate(toy(), [*SANITIZERS], measures=[measure])
     values = results.loc[results.measure == measure.__name__, "value"].dropna()
     low, high = stated.bounds
-    assert len(values) or (results.reason != "").all(), "without a number there is a reason"
-    assert values.between(low, high).all(), f"numbers from {values.min()} to {values.max()}, and bounds ({low}, {high})"
+    assert len(values) or (results.reason != "").all(), "there must be a number or a reason"
+    outside = f"numbers from {values.min()} to {values.max()} must be within the bounds ({low}, {high})"
+    assert values.between(low, high).all(), outside

@@ -1,11 +1,11 @@
-"""What every privacy model keeps. `check_model` runs all of `CHECKS`."""
+"""The contracts of all privacy models. `check_model` runs all of `CHECKS`."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from privnb.privacy_models.anonymity import KAnonymity
-from privnb.privacy_models.base import PrivacyModel, achieved
+from privnb.privacy_models.base import PrivacyModel, grade_release
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import validated
@@ -18,37 +18,37 @@ CLASSES = 50
 
 @validated
 def check_model(model: PrivacyModel) -> None:
-    """Run all contracts of privacy models on one, whose sensitive attribute, if it has one, is `disease`.
+    """Run all contracts of privacy models on a model, whose sensitive attribute, if any, must be `disease`.
 
     Raises
     ------
     AssertionError
-        If one is broken: the contract's name and the model are in its notes.
+        If a contract is broken; its notes name the contract and the model.
     """
     run_checks(CHECKS, [model])
 
 
 def counts_of(model: PrivacyModel) -> tuple[IntArray, IntArray]:
-    """Return made-up counts of some classes and of the whole table, as the model takes them: integer arrays (classes,
-    values) and (values,).
-    """
+    """Return synthetic counts of some classes and of the whole table, as arrays (classes, values) and (values,)."""
     values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].categories.values)
     counts = np.random.default_rng(1).integers(0, 12, (CLASSES, values))
     return counts[counts.sum(axis=1) > 0], counts.sum(axis=0)
 
 
 def check_level(model: PrivacyModel) -> None:
-    """Each class has a level, which depends on its own counts and on those of the whole table."""
+    """Check that each class has a level, which depends only on its counts and those of the whole table."""
     counts, whole = counts_of(model)
     levels = model.level(counts, whole)
-    assert levels.shape == (len(counts),), f"one level for each of {len(counts)} classes, got {levels.shape}"
-    assert not np.isnan(levels).any(), "a level is a number"
+    assert levels.shape == (len(counts),), (
+        f"there must be a level for each of {len(counts)} classes; got {levels.shape}"
+    )
+    assert not np.isnan(levels).any(), "a level must be a number"
     np.testing.assert_allclose(model.level(counts[::-1], whole)[::-1], levels)
     np.testing.assert_allclose(model.level(counts[:1], whole), levels[:1])
 
 
 def check_bound(model: PrivacyModel) -> None:
-    """A class holds whose level is at least, or at most, the bound."""
+    """Check that a class satisfies the model exactly if its level is at least, or at most, the bound."""
     counts, whole = counts_of(model)
     levels, holds = model.level(counts, whole), model.holds(counts, whole)
     better = levels >= model.bound if model.better == "higher" else levels <= model.bound
@@ -56,7 +56,7 @@ def check_bound(model: PrivacyModel) -> None:
 
 
 def check_merging(model: PrivacyModel) -> None:
-    """Two classes that have the property make one class that has it, whatever the bound is."""
+    """Check that the union of two classes that satisfy a bound satisfies this bound, too."""
     counts, whole = counts_of(model)
     one, other = np.triu_indices(len(counts), 1)
     levels, merged = model.level(counts, whole), model.level(counts[one] + counts[other], whole)
@@ -68,18 +68,18 @@ def check_merging(model: PrivacyModel) -> None:
         first = int(np.argmax(broken))
         pair, both = [levels[one[first]], levels[other[first]]], merged[first]
         raise AssertionError(
-            f"two classes of the levels {pair[0]:g} and {pair[1]:g} make one of {both:g}: a bound that both keep must "
-            "be kept by the class of both"
+            f"two classes with the levels {pair[0]:g} and {pair[1]:g} have a union with the level {both:g}: the union "
+            "must satisfy every bound that both classes satisfy"
         )
 
 
 def check_enforcement(model: PrivacyModel) -> None:
-    """A sanitizer that is asked for the model keeps it, or says that it cannot."""
+    """Check that the release of a sanitizer satisfies the requested model, or that SanitizationError is raised."""
     try:
         release = Mondrian(KAnonymity(2), model).sanitize(toy(), rng=1)
     except SanitizationError:
         return
-    level = achieved(model, release)
+    level = grade_release(model, release)
     assert level >= model.bound - EXACT if model.better == "higher" else level <= model.bound + EXACT
 
 

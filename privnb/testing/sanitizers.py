@@ -1,4 +1,4 @@
-"""What every sanitizer keeps, whatever it does. `check_sanitizer` runs all of `CHECKS`."""
+"""The contracts of all sanitizers. `check_sanitizer` runs all of `CHECKS`."""
 
 import contextlib
 from collections.abc import Callable, Iterable
@@ -35,7 +35,7 @@ HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
     "age": Intervals(SCHEMA["age"].numbers, (5, 10, 20, 50, 100))
 }
 Method = TypeVar("Method")
-DRAWS = 20  # a sanitizer may find nothing to exchange in few records
+DRAWS = 20  # attempts, because a sanitizer may find nothing to exchange in a small table
 
 
 @cache
@@ -56,18 +56,18 @@ def toy(rows: int = 40, seed: int = 0, towns: tuple[str, ...] = ("a", "b", "?"))
 
 
 def check_sanitizer(sanitizer: Sanitizer | type[Sanitizer]) -> None:
-    """Run all contracts of sanitizers: on one sanitizer, or on all examples of a class.
+    """Run all contracts of sanitizers on one sanitizer, or on all examples of a class.
 
     Raises
     ------
     AssertionError
-        If one is broken: the contract's name and the sanitizer are in its notes.
+        If a contract is broken; its notes name the contract and the sanitizer.
     """
-    run_checks(CHECKS, sanitizer.examples(SCHEMA) if isinstance(sanitizer, type) else [sanitizer])
+    run_checks(CHECKS, sanitizer.contract_examples(SCHEMA) if isinstance(sanitizer, type) else [sanitizer])
 
 
 def run_checks(checks: Iterable[Callable[[Method], None]], methods: Iterable[Method]) -> None:
-    """Run all checks on each of some methods; an AssertionError has the check's name and the method in its notes."""
+    """Run all checks on each method; the notes of an AssertionError name the check and the method."""
     for each in methods:
         for check in checks:
             try:
@@ -77,32 +77,32 @@ def run_checks(checks: Iterable[Callable[[Method], None]], methods: Iterable[Met
                 raise
 
 
-def released(sanitizer: Sanitizer) -> Release:
-    """Return the release of the small table with the seed 1."""
+def release_small_table(sanitizer: Sanitizer) -> Release:
+    """Return the release of the small table with seed 1."""
     return sanitizer.sanitize(toy(), rng=1)
 
 
 def check_rows(sanitizer: Sanitizer) -> None:
-    """The rows are the records, a subset of them, or nobody's, as the release says; the original is unchanged."""
+    """Check that rows are records, a subset of these, or synthetic, as stated, and that the original is unchanged."""
     data = toy()
     before = data.table.copy()
-    release = released(sanitizer)
+    release = release_small_table(sanitizer)
     whose = release.provenance.rows
     if whose is Rows.RECORDS:
-        assert len(release.table) == len(data), "each record has a row"
+        assert len(release.table) == len(data), "each record must have a row"
     elif whose is Rows.SUBSET:
         assert release.records is not None
-        assert len(release.table) == len({*release.records.tolist()}) < len(data), "each row is another record"
+        assert len(release.table) == len({*release.records.tolist()}) < len(data), "each row must be another record"
     else:
-        assert release.records is None, "a row of nobody has no record"
+        assert release.records is None, "a synthetic row must not have a record"
         with contextlib.suppress(Unreadable):
-            raise AssertionError(f"rows of nobody have originals: {release.originals(data)}")
+            raise AssertionError(f"synthetic rows have originals: {release.originals(data)}")
     pd.testing.assert_frame_equal(data.table, before)
 
 
 def check_columns(sanitizer: Sanitizer) -> None:
-    """Identifiers are not published, and all other attributes are, in their order."""
-    release = released(sanitizer)
+    """Check that identifiers are not published, and that all other attributes are published in their order."""
+    release = release_small_table(sanitizer)
     columns = [name for name in SCHEMA.names() if name != "name"]
     assert release.schema.names()[: len(columns)] == columns
     in_buckets = [*(name for name in columns if name != "disease"), "bucket"]
@@ -110,22 +110,22 @@ def check_columns(sanitizer: Sanitizer) -> None:
 
 
 def check_seed(sanitizer: Sanitizer) -> None:
-    """The same seed gives the same release; another seed gives another one if the sanitizer states `randomized`."""
-    first = released(sanitizer).table
-    pd.testing.assert_frame_equal(first, released(sanitizer).table)
+    """Check that a seed determines the release, and that another seed changes it if `randomized` is stated."""
+    first = release_small_table(sanitizer).table
+    pd.testing.assert_frame_equal(first, release_small_table(sanitizer).table)
     if sanitizer.randomized:
         others = [sanitizer.sanitize(toy(), rng=seed).table for seed in (7, 8, 9)]
-        assert any(not first.equals(other) for other in others), "`randomized` is stated, and nothing is"
+        assert any(not first.equals(other) for other in others), "`randomized` is stated, but seeds have no effect"
 
 
 def check_simulation(sanitizer: Sanitizer) -> None:
-    """A release that was drawn with a seed says that it is a simulation, and one without a seed can be made."""
+    """Check that a release with a seed is marked as a simulation, and that a release can be made without a seed."""
     source = np.random.default_rng(7)
     release = sanitizer.sanitize(toy(), rng=source)
     drew = source.bit_generator.state != np.random.default_rng(7).bit_generator.state
-    assert sanitizer.draws == drew, "`draws` says whether the generator was used"
+    assert sanitizer.draws == drew, "`draws` must state whether the generator is used"
     assert release.provenance.simulation == sanitizer.draws
-    assert (released(sanitizer).provenance.public()["use"] == "release") != sanitizer.draws
+    assert (release_small_table(sanitizer).provenance.public()["use"] == "release") != sanitizer.draws
     assert _unseeded(sanitizer).provenance.public()["use"] == "release"
 
 
@@ -137,42 +137,42 @@ def _unseeded(sanitizer: Sanitizer) -> Release:
 
 
 def check_index(sanitizer: Sanitizer) -> None:
-    """The labels of the table's index carry no meaning."""
+    """Check that the labels of the table's index have no effect."""
     other = Dataset("toy", toy().table.set_axis(range(len(toy()))[::-1]), SCHEMA, HIERARCHIES)
-    pd.testing.assert_frame_equal(sanitizer.sanitize(other, rng=1).table, released(sanitizer).table)
+    pd.testing.assert_frame_equal(sanitizer.sanitize(other, rng=1).table, release_small_table(sanitizer).table)
 
 
 def check_record_order(sanitizer: Sanitizer) -> None:
-    """A sanitizer that states `order_invariant` gives each record the same row in any order of the records."""
-    release = released(sanitizer)
+    """Check that each record gets the same row in any order of the records if `order_invariant` is stated."""
+    release = release_small_table(sanitizer)
     if release.provenance.rows is not Rows.RECORDS:
-        assert not sanitizer.order_invariant, "no record has a row of its own"
+        assert not sanitizer.order_invariant, "`order_invariant` needs a row for each record"
         return
     order = np.random.default_rng(3).permutation(len(toy()))
     shuffled = Dataset("toy", toy().table.iloc[order], SCHEMA, HIERARCHIES)
     rows = sanitizer.sanitize(shuffled, rng=1).table
     same = rows.equals(release.table.iloc[order].reset_index(drop=True))
-    assert same or not sanitizer.order_invariant, "`order_invariant` is stated, and the order matters"
+    assert same or not sanitizer.order_invariant, "`order_invariant` is stated, but the order of records has an effect"
 
 
 def check_equal_records(sanitizer: Sanitizer) -> None:
-    """Records with equal quasi-identifiers get equal rows if the sanitizer states `equal_records_alike`."""
+    """Check that records with equal quasi-identifiers get equal rows if `equal_records_alike` is stated."""
     four = pd.concat([toy(30).table] * 4, ignore_index=True)
     four["disease"] = np.repeat(["flu", "cold", "cough", "gout"], 30)
     data = Dataset("toy", four.sample(frac=1, random_state=1).reset_index(drop=True), SCHEMA, HIERARCHIES)
     release = sanitizer.sanitize(data, rng=1)
     assert release.provenance.equal_records_alike == sanitizer.equal_records_alike
     names = SCHEMA.quasi_identifiers
-    if release.provenance.rows is Rows.NOBODY or {*names} - {*release.treated(*TRUE)}:
+    if release.provenance.rows is Rows.SYNTHETIC or {*names} - {*release.treated(*TRUE)}:
         return
     own = release.originals(data).table[names].astype(str).agg("|".join, axis=1).to_numpy()
     labels = release.table[names].astype(str).agg("|".join, axis=1)
-    alike = labels.groupby(own).nunique().max() == 1
-    assert alike or not sanitizer.equal_records_alike, "`equal_records_alike` is stated, and equal records are not"
+    equal = labels.groupby(own).nunique().max() == 1
+    assert equal or not sanitizer.equal_records_alike, "`equal_records_alike` is stated, but equal records differ"
 
 
 def holds(model: PrivacyModel, release: Release) -> bool:
-    """Return whether all classes of a release keep a model, by the counts of its published labels."""
+    """Return whether all classes of a release satisfy a model, by the counts of its published labels."""
     parts, whole = model.parts(release)
     return all(model.holds(counts, whole).all() for counts in parts)
 
@@ -180,11 +180,11 @@ def holds(model: PrivacyModel, release: Release) -> bool:
 def check_claims(
     sanitizer: Sanitizer, data: Dataset | None = None, keeps: Callable[[PrivacyModel, Release], bool] = holds
 ) -> None:
-    """Every privacy model that the release claims is kept, and every label covers the value that it stands for."""
+    """Check that the release satisfies every claimed model, and that every label covers its original value."""
     data = data or toy()
     release = sanitizer.sanitize(data, rng=1)
     for model in release.provenance.claims:
-        assert keeps(model, release), f"{model!r} is claimed and not kept"
+        assert keeps(model, release), f"{model!r} is claimed but not kept"
     for name in data.schema.quasi_identifiers:
         if name in release.treated(*UNTRUE):
             continue
@@ -192,31 +192,32 @@ def check_claims(
         labels = release.table[name].astype(str).tolist()
         codes = generalization.codes(release.originals(data).table[name]).tolist()
         covered = {label: set(generalization.covered(label)) for label in set(labels)}
-        assert all(code in covered[label] for code, label in zip(codes, labels, strict=True)), f"labels of {name}"
+        right = all(code in covered[label] for code, label in zip(codes, labels, strict=True))
+        assert right, f"a label of {name} does not cover its original value"
 
 
 def check_treatments(sanitizer: Sanitizer) -> None:
-    """The release names the columns whose cells are exact."""
-    data, release = toy(), released(sanitizer)
-    if release.provenance.rows is Rows.NOBODY:
+    """Check that the release names the columns whose cells are exact."""
+    data, release = toy(), release_small_table(sanitizer)
+    if release.provenance.rows is Rows.SYNTHETIC:
         assert release.treated("synthetic") == tuple(release.columns)
         return
     before = release.originals(data).table
     both = [name for name in release.table if name in before and name not in release.treated("noisy")]
     same = tuple(name for name in both if list(release.table[name]) == list(before[name]))
     assert release.treated("exact") == same
-    assert "ward" in same, "a neutral attribute is published as it is"
+    assert "ward" in same, "a neutral attribute must be published unchanged"
 
 
 def check_parameters(sanitizer: Sanitizer) -> None:
-    """Parameters follow scikit-learn: `clone` works, and `repr` makes the sanitizer again."""
+    """Check that parameters follow scikit-learn: `clone` works, and `repr` reproduces the sanitizer."""
     assert repr(clone(sanitizer)) == repr(sanitizer)
     names = vars(models) | kinds() | {type(sanitizer).__name__: type(sanitizer)}
     assert eval(repr(sanitizer), names) == sanitizer
 
 
 def check_no_seed_leaves(sanitizer: Sanitizer) -> None:
-    """Nothing that is published or exported holds the seed."""
+    """Check that nothing published or exported contains the seed."""
     seed = 918273645
     release = sanitizer.sanitize(toy(), rng=seed)
     published, _ = release._published(5)

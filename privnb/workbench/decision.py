@@ -1,4 +1,4 @@
-"""The release that a policy leads to, why, and how it is written with its card."""
+"""The release that a policy leads to, the reasons for it, and the writing of the release with its card."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ from typing import Any
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.decision import policies, policy_search, recommended
+from privnb.decision import policies, policy_search
 from privnb.decision.card import Card
-from privnb.decision.policy_search import Searched
-from privnb.evaluation.samples import record_by_record
+from privnb.decision.explanation import explain_decision
+from privnb.decision.policy_search import PolicySearch
+from privnb.decision.reasons import join_reasons
+from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
-from privnb.publishing import decided
+from privnb.publishing import chosen_release
 from privnb.runtime import validation
 from privnb.runtime.errors import PrivacyError
-from privnb.runtime.sentences import say, unmarked
+from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import Worded
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.origin import Origin
-from privnb.workbench.release import SanitizedTable, sanitized
+from privnb.workbench.release import SanitizedTable, sanitize
 from privnb.workbench.views import Noun, view
 
-FIRST = 8  # releases that are shown at once
+MAX_SHOWN = 8  # the maximum number of releases that are visible at once
 PLAIN = {"setting": "release", "loss": "lost", "kept": "keeps the policy"}
 
 
 class ReleaseCard(Noun):
-    """The card of a release that was written: what is known of it, to read and to sign.
+    """The card of a written release, with its facts, to read and to sign.
 
     Attributes
     ----------
     card : Card
-        As data, in the form of `decision/card.schema.json`.
+        The card as data, in the form of `decision/card.schema.json`.
     path : Path
-        The release, which its card, provenance and codebook stand beside.
+        The release. The card, the provenance and the codebook are next to the release.
 
     Examples
     --------
@@ -62,22 +65,23 @@ class ReleaseCard(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each risk that the card states: on average over people and for the worst-off person, each with
-        its interval and the same without the release.
+        """Two rows for each risk of the card: the average over people, and the worst-off person.
+
+        Each row has the value, its interval, and the value without the release.
         """
         rows = []
         for risk in self.card.content["risks"]:
             for whose in ("mean", "worst_person"):
                 if number := risk[whose]:
-                    about = {"risk": risk["risk"], "asks": risk["asks"], "of": whose.replace("_", " ")}
+                    about = {"risk": risk["risk"], "of": whose.replace("_", " ")}
                     rows.append(about | {name: number[name] for name in ("value", "low", "high", "baseline")})
         return pd.DataFrame(rows).rename(columns={"baseline": "without release"})
 
     def _repr_html_(self) -> str:
-        return say(*self.card.content["answer"]["sentences"])._repr_html_()
+        return Worded("decision/card", self.card.content)._repr_html_()
 
     def plot(self) -> Any:
-        """Return a chart of the risks beside their caps."""
+        """Return a chart of the risks compared with their caps."""
         from privnb.reporting import charts
 
         return charts.card_risks(self.card)
@@ -85,14 +89,14 @@ class ReleaseCard(Noun):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableDecision(Noun):
-    """What a policy leads to on a table.
+    """The decision that a policy leads to on a table.
 
     Parameters
     ----------
     table : Table
     dataset : Dataset
-        What was searched: the table, or a sample of it.
-    found : Searched
+        The records of the search: all records of the table, or a sample.
+    found : PolicySearch
 
     Examples
     --------
@@ -108,7 +112,7 @@ class TableDecision(Noun):
 
     table: Origin
     dataset: Dataset
-    found: Searched
+    found: PolicySearch
 
     def __repr__(self) -> str:
         chosen = self.found.decision.setting or "no release"
@@ -116,33 +120,35 @@ class TableDecision(Noun):
 
     @property
     def sanitizer(self) -> Sanitizer | None:
-        """The sanitizer that is chosen; None if no release keeps the policy."""
+        """The chosen sanitizer; None if no release complies with the policy."""
         return self.found.chosen
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each release: what users lose, whether it keeps the policy, and why not."""
+        """One row for each release: the loss of users, whether the policy is met and, if not, why."""
         table = self.found.decision.releases[[*PLAIN, "reasons"]]
-        return table.assign(reasons=table.reasons.map("; ".join)).rename(columns=PLAIN | {"reasons": "why not"})
+        return table.assign(reasons=table.reasons.map(join_reasons)).rename(columns=PLAIN | {"reasons": "why not"})
+
+    @cached_property
+    def explanation(self) -> dict[str, Any]:
+        """The decision as plain values: the chosen release, the reasons, the risks, and the alternatives."""
+        return explain_decision(self.found, self.dataset)
 
     @property
     def sentences(self) -> list[str]:
-        """The decision for people, the answer first."""
-        return unmarked(self.parts)
+        """The decision in sentences for people, with the answer first."""
+        return list_lines(self._worded.parts)
 
     @property
-    def parts(self) -> list[str | list[str]]:
-        """The same as `sentences.say` shows it: paragraphs, lists, and marks of what is bold."""
-        unchanged, help = recommended.as_they_are(self.dataset), recommended.what_would_help(self.found, self.dataset)
-        said = [[*part] if not isinstance(part, str) else part for part in (unchanged.parts if unchanged else ())]
-        return [*self.found.sentences, *filter(None, [help]), *said]
+    def _worded(self) -> Worded:
+        return Worded("decision/decision", self.explanation)
 
     def _repr_html_(self) -> str:
-        others = {f"{len(self.frame) - FIRST} more releases": self.frame[FIRST:]}
-        return view(self.parts, self.frame[:FIRST], others)
+        others = {f"{len(self.frame) - MAX_SHOWN} more releases": self.frame[MAX_SHOWN:]}
+        return view(self._worded.parts, self.frame[:MAX_SHOWN], others)
 
     def plot(self) -> Any:
-        """Return a chart: what users lose by each release, and how much of its tightest cap it uses."""
+        """Return a chart of two numbers for each release: the loss of users, and the used part of the tightest cap."""
         from privnb.reporting import charts
 
         return charts.within_caps(self.found.decision)
@@ -153,27 +159,27 @@ class TableDecision(Noun):
         Raises
         ------
         PrivacyError
-            If no release keeps the policy.
+            If no release complies with the policy.
         """
         if self.sanitizer is None:
             raise PrivacyError(
-                f"no release keeps the policy {self.found.decision.policy.title}. Try more settings, fewer published "
-                "columns, or another policy."
+                f"no release complies with the policy {self.found.decision.policy.title}. Try more settings, fewer "
+                "published columns, or another policy."
             )
-        return sanitized(self.table, self.sanitizer)
+        return sanitize(self.table, self.sanitizer)
 
-    def end(
+    def publish(
         self, out: str | os.PathLike[str] | None, *, spreadsheet_safe: bool = False, allow: str | None = None,
         **options: Any,
-    ) -> decided.Ended:  # fmt: skip
-        """Return how the decision ends: what is said, and the card of the release that was written to `out`, if any.
+    ) -> chosen_release.PublicationResult:  # fmt: skip
+        """Publish the decision; return its sentences, and the card of the release if one was written to `out`.
 
-        Arguments and errors are those of `publishing.decided.end`.
+        Arguments and errors are those of `publishing.chosen_release.publish_chosen`.
         """
         from privnb.reporting import release_card
 
-        return decided.end(
-            self.table.path, self.found, self.dataset, out, render=release_card.texts, study=self.table.study,
+        return chosen_release.publish_chosen(
+            self.table.path, self.found, self.dataset, out, render=release_card.render_card, study=self.table.study,
             roles=self.table.roles_changed, outside=self.table.outside, spreadsheet_safe=spreadsheet_safe, allow=allow,
             **options,
         )  # fmt: skip
@@ -186,18 +192,19 @@ class TableDecision(Noun):
         bounds: bool = False,
         force: bool = False,
         allow: str | None = None,
-        memory: str = decided.MEMORY,
+        memory: str = chosen_release.MEMORY,
     ) -> ReleaseCard:
         """Write the chosen release with its provenance, codebook and card.
 
-        A release whose file breaks the policy is not written; the runner-up is made instead, and the card says so.
+        A release whose file breaks the policy is not written. The runner-up is written instead, and the card states
+        this.
 
         Parameters
         ----------
         out : str or path-like
             A new file that ends in .parquet or .csv, or a new folder.
         spreadsheet_safe, bounds, force, allow, memory
-            As in `publishing.decided.end`.
+            As in `publishing.chosen_release.publish_chosen`.
 
         Returns
         -------
@@ -208,10 +215,12 @@ class TableDecision(Noun):
         PrivacyError
             If no release may be written.
         """
-        decided.refuse_place(out, spreadsheet_safe=spreadsheet_safe, force=force)
-        ended = self.end(out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory)
+        chosen_release.check_place(out, spreadsheet_safe=spreadsheet_safe, force=force)
+        ended = self.publish(
+            out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory
+        )
         if ended.card is None:
-            raise PrivacyError(ended.said)
+            raise PrivacyError(ended.text)
         return ReleaseCard(ended.card, Path(out))
 
 
@@ -231,15 +240,15 @@ def decide(
     ----------
     table : Table
     policy : str or path-like
-        A policy by its name, such as "ontario-2025", or its TOML file.
+        The name of a policy, such as "ontario-2025", or its TOML file.
     profile : str
-        How much is tried: "quick" (minutes) or "full".
+        The extent of the search: "quick" (minutes) or "full".
     records : int
-        Search on a random sample of this many records; 0: all.
+        The size of a random sample for the search, in records; 0 means all records.
     seeds : int
-        Repeats of what is drawn; 0: the profile's.
+        The number of repetitions of each random step; 0 means the number that the profile states.
     store : str
-        A folder that keeps what is finished, so that a search that was stopped goes on; empty: none.
+        A folder for finished work, so that a stopped search can continue. If it is empty, no work is stored.
 
     Returns
     -------
@@ -248,12 +257,12 @@ def decide(
     asked, whole = policies.read(policy), table.dataset
 
     def sample(data: Dataset) -> Dataset:
-        return record_by_record(data.sample(records, rng=0) if records else data, records)
+        return sample_large_table(data.sample(records, rng=0) if records else data, records)
 
     def in_roles(roles: Mapping[str, Role]) -> Dataset:
         return sample(table.in_roles(roles))
 
-    dataset, found = policy_search.searched_in_roles(
+    dataset, found = policy_search.search_policy_in_roles(
         in_roles, sample(whole), asked, profile=profile, seeds=seeds, store=store, records=len(whole)
     )
     return TableDecision(table, dataset, found)

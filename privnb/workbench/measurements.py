@@ -1,4 +1,4 @@
-"""Numbers about releases, narrow for people and whole on request."""
+"""Numbers about releases, as a narrow table for people or with all columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from privnb.decision.by_policy import at_cap, keeps, why_broken
-from privnb.evaluation.results import REASONS, bounded, counts_people, identified, setting_names
-from privnb.measures.base import facts
+from privnb.decision.by_policy import keeps_cap, read_at_cap, why_broken
+from privnb.evaluation.results import REASONS, compute_row_ids, describe_bounds, find_people_counts, name_settings
+from privnb.measures.base import measure_facts
+from privnb.reporting.result_rows import describe_question
 from privnb.runtime import numerals
 from privnb.runtime.validation import validated
 from privnb.workbench.views import Noun, view
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
     from privnb.decision.policies import Policy
 
 BETTER = {"lower": "lower is better", "higher": "higher is better", "": ""}
-# One more than there are colours, so that releases of one colour differ in shape.
+# There is one more shape than there are colours, so that releases of the same colour differ in shape.
 SHAPES = ["circle", "square", "diamond", "triangle-up", "triangle-down", "triangle-right", "triangle-left"]
-DRAWN = 20  # questions in a chart: more do not fit on a screen
-NARROW = ["setting", "question", "value", "interval", "without release", "better", "id"]
+MAX_DRAWN = 20  # the maximum number of questions in a chart
+NARROW_COLUMNS = ["setting", "question", "value", "interval", "without release", "better", "id"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurements(Noun):
-    """Numbers about one release or several.
+    """Numbers about one or several releases.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results with all their columns, see `evaluation.results`.
     policy : Policy, optional
-        Whose caps the risks are compared with.
+        The policy whose caps are compared with the risks.
 
     Examples
     --------
@@ -52,30 +53,35 @@ class Measurements(Noun):
     policy: Policy | None = field(default=None)
 
     def __repr__(self) -> str:
-        return f"Measurements({len(self.results)} numbers of {counted(len(set(self.results.sanitizer)), 'sanitizer')})"
+        return (
+            f"Measurements({len(self.results)} numbers of {count_noun(len(set(self.results.sanitizer)), 'sanitizer')})"
+        )
 
     def __len__(self) -> int:
         return len(self.results)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each number: the setting of the release, the question, the value, its 95% interval, the value
-        without the release, which direction is better, and the id of the number, as the `results.csv` of a report and
-        cards have it.
+        """One row for each number: setting, question, value, 95% interval, value without the release, and id.
+
+        Each row also states which direction is better. The id is the same as in the `results.csv` of a report and in
+        cards.
         """
-        return narrowed(self.results)
+        return shorten_results(self.results)
 
     @cached_property
     def caps(self) -> pd.DataFrame:
-        """One row for each cap of the policy, judged as a decision judges it: the worst sensitive attribute and group
-        count, and of an interval the upper end. An unknown risk keeps no cap. Empty without a policy.
+        """One row for each cap of the policy, with its verdict. The table is empty without a policy.
+
+        As in a decision, each cap is compared with the upper end of the interval for the worst sensitive attribute and
+        the worst group, and an unknown risk exceeds every cap.
         """
         columns = ["risk", "value", "upper end", "cap", "verdict", "why"]
         rows = []
         for cap in self.policy.caps if self.policy else ():
-            found = at_cap(self.results[self.results.measure == cap.measure], cap)
+            found = read_at_cap(self.results[self.results.measure == cap.measure], cap)
             row = SimpleNamespace(**found)
-            why = "" if keeps(row) else why_broken(row)
+            why = "" if keeps_cap(row) else why_broken(row)
             verdict = "kept" if not why else "unknown" if np.isnan(row.high) else "exceeded"
             rows.append((row.axis, row.value, row.high, row.cap, verdict, why))
         return pd.DataFrame(rows, columns=columns)
@@ -86,36 +92,39 @@ class Measurements(Noun):
             table = table.drop(columns="setting")
         of_groups = (self.results.group != "").to_numpy()
         numbers = {"All numbers of everybody": table[~of_groups]} if self.policy else {}
-        numbers |= {f"{counted(int(of_groups.sum()), 'number')} of groups": table[of_groups]}
+        numbers |= {f"{count_noun(int(of_groups.sum()), 'number')} of groups": table[of_groups]}
         return view(self.sentences, self.caps if self.policy else table[~of_groups], numbers)
 
     @property
     def sentences(self) -> list[str]:
-        """What to know first: how many caps of the policy are kept, and what was not measured."""
+        """The first facts: how many caps of the policy are met, and which numbers are missing."""
         said = []
         if self.policy is not None:
             kept = int((self.caps.verdict == "kept").sum())
             said.append(
-                f"The release keeps {kept} of {counted(len(self.caps), 'cap')} of the policy {self.policy.title}."
+                f"The release keeps {kept} of {count_noun(len(self.caps), 'cap')} of the policy {self.policy.title}."
             )
-            said.append("A cap counts the upper end of an interval, and an unknown risk keeps no cap.")
+            said.append("The upper end of an interval counts, and an unknown risk exceeds each cap.")
         if missing := int(self.results.status.isin(REASONS).sum()):
-            said.append(f"{missing} of {counted(len(self.results), 'number')} are missing; the column value says why.")
-        what = counted(len(self.results), "number")
+            said.append(
+                f"{missing} of {count_noun(len(self.results), 'number')} are missing; the column value states why."
+            )
+        what = count_noun(len(self.results), "number")
         return said or [f"{what}. An interval has 95% confidence." if self.frame.interval.any() else f"{what}."]
 
     def plot(self) -> Any:
-        """Return a chart: the shares among the numbers of everybody, each next to its value without the release; the
-        first `DRAWN` questions.
+        """Return a chart of the shares of all people; each share is next to its value without the release.
+
+        The chart has at most the first `MAX_DRAWN` questions.
         """
         import altair as alt
 
-        from privnb.reporting.charts.base import finish, none, of_columns
+        from privnb.reporting.charts.base import choose_title, none, of_columns, style_chart
         from privnb.reporting.charts.looks import COLOURS
 
-        rows = self.results.assign(setting=setting_names(self.results), question=self.frame.question.to_numpy())
+        rows = self.results.assign(setting=name_settings(self.results), question=self.frame.question.to_numpy())
         rows = rows[rows.value.notna() & (rows.value.abs() <= 1) & (rows.group == "")]
-        questions = [*dict.fromkeys(rows.question)][:DRAWN]
+        questions = [*dict.fromkeys(rows.question)][:MAX_DRAWN]
         rows = rows[rows.question.isin(questions)].drop_duplicates(["setting", "question"])
         if rows.empty:
             return none("share of everybody among these numbers")
@@ -137,53 +146,38 @@ class Measurements(Noun):
         most = (rows.value - rows.baseline).abs()
         title = "Each number with its 95% interval"
         if most.notna().any():
-            title = f"Largest difference from the value without the release: {facts(rows.measure[most.idxmax()]).title}"
+            largest = measure_facts(rows.measure[most.idxmax()]).title
+            title = choose_title(f"Largest difference from the value without the release: {largest}", title)
         said = (
             f"Filled: the value, with its 95% interval. Open: without the release. {len(self)} numbers are in `.frame`."
         )
-        return finish(spans + without + points, title, said)
+        return style_chart(spans + without + points, title, said)
 
 
 @validated
-def narrowed(results: pd.DataFrame) -> pd.DataFrame:
+def shorten_results(results: pd.DataFrame) -> pd.DataFrame:
     """Return tidy results as a narrow table for people, see `Measurements.frame`."""
     results = results.reset_index(drop=True)
-    people = counts_people(results)
+    people = find_people_counts(results)
     return pd.DataFrame(
         {
-            "setting": setting_names(results),
-            "question": [question(row) for row in results.itertuples()],
+            "setting": name_settings(results),
+            "question": [describe_question(row) for row in results.itertuples()],
             "value": [_value(row, few) for row, few in zip(results.itertuples(), people, strict=True)],
             "interval": [_interval(row) for row in results.itertuples()],
             "without release": [_number(row.measure, row.baseline) for row in results.itertuples()],
             "better": [BETTER[each] for each in results.better],
-            "id": identified(results),
+            "id": compute_row_ids(results),
         },
-        columns=NARROW,
+        columns=NARROW_COLUMNS,
     )
-
-
-def question(row: Any) -> str:
-    """Return what a row of results answers: the measure's title, of whom, by whom and under which assumption."""
-    of = facts(row.measure)
-    variant = of.readings.get(row.variant, row.variant)
-    parts = [
-        f"of {row.target}" if row.target else "",
-        f"for {row.group}" if row.group else "",
-        f"by {row.miner}" if row.miner else "",
-        f"scenario {row.scenario}" if len(row.scenario) == 1 else row.scenario,
-        f"knowing {row.knows}" if row.knows else "",
-        f"control: {row.control}" if row.control else "",
-        "worst-off person" if row.variant == "largest" else variant,
-    ]
-    return ", ".join(filter(None, [of.title, *parts]))
 
 
 def _value(row: Any, counts: bool) -> str:
     if row.status in REASONS:
         return f"{row.status}: {row.reason}" if row.reason else row.status
     if np.isnan(row.value):
-        return bounded(row.low, row.high) if counts and row.high > 0 else "withheld"
+        return describe_bounds(row.low, row.high) if counts and row.high > 0 else "withheld"
     return _number(row.measure, row.value)
 
 
@@ -194,13 +188,13 @@ def _interval(row: Any) -> str:
 
 
 def _number(measure: str, value: float) -> str:
-    return "" if np.isnan(value) else numerals.written(facts(measure).format, value)
+    return "" if np.isnan(value) else numerals.write_number(measure_facts(measure).format, value)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
+def count_noun(number: int, noun: str) -> str:
+    """Return a number and its noun in the singular or plural.
 
-    >>> counted(1, "cap"), counted(0, "cap")
+    >>> count_noun(1, "cap"), count_noun(0, "cap")
     ('1 cap', '0 caps')
     """
     return f"{number} {noun}{'s' * (number != 1)}"

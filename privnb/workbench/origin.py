@@ -1,4 +1,4 @@
-"""What a release, a comparison and a decision know of the table that they are of."""
+"""The interface of a table that a release, a comparison or a decision uses."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,19 +10,27 @@ from privnb.microdata.schema import Role
 
 
 class Origin(Protocol):
-    """A described table: `workbench.table.Table` is one."""
+    """A described table, such as a `workbench.table.Table`."""
 
     path: Path
     study: str | None
     outside: Outside
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the dataset."""
+        ...
 
     @property
-    def dataset(self) -> Dataset: ...
+    def dataset(self) -> Dataset:
+        """The records."""
+        ...
 
     @property
-    def roles_changed(self) -> Mapping[str, Role] | None: ...
+    def roles_changed(self) -> Mapping[str, Role] | None:
+        """The roles that differ from the description."""
+        ...
 
-    def in_roles(self, roles: Mapping[str, Role]) -> Dataset: ...
+    def in_roles(self, roles: Mapping[str, Role]) -> Dataset:
+        """Return the records in other roles of some columns."""
+        ...

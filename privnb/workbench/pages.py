@@ -14,17 +14,17 @@ from privnb.workbench.table import Table, read
 def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None = None, **parameters: Any) -> Path:
     """Make a report of a table: a site of pages, its numbers as `results.csv`, and the executed notebooks.
 
-    The folder `store` next to it keeps finished evaluations, so that a report that was stopped goes on. The description
-    of a table that was read from a DataFrame is a file only after `table.save()`.
+    The folder `store` next to the report keeps finished evaluations, so that a stopped report can continue. If a table
+    was read from a DataFrame, its description becomes a file only with `table.save()`.
 
     Parameters
     ----------
     table : Table
-        Of `read`; anything that `read` takes is read first.
+        A table that `read` returned, or anything that `read` accepts.
     out : str or path-like
-        The folder of the report: nothing, an empty folder, or an older report.
+        The folder of the report, which may be empty, hold an older report, or not exist.
     notebooks : str, or list of str, optional
-        Only these, by the beginning of their names, such as "04"; None: all.
+        The notebooks to run, by the beginning of their names, such as "04"; by default, all notebooks.
     **parameters
         Parameters of the notebooks, such as `K="5, 10"` or `RECORDS=3000`.
 
@@ -36,7 +36,7 @@ def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None
     Raises
     ------
     ReportError
-        For an unknown notebook or parameter, before anything runs, and for notebooks that failed.
+        For an unknown notebook or parameter, before anything runs; and for notebooks that have failed.
     """
     from privnb.papers.ledger_page import Ledger
     from privnb.reporting.report import build
@@ -47,19 +47,19 @@ def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None
 
 
 def explore(table: Any, **options: Any) -> Any:
-    """Show a table in the explorer: one setting, live next to sliders, in a notebook.
+    """Show a table in the explorer, which evaluates one setting live in a notebook.
 
     Parameters
     ----------
     table : Table
-        Of `read`; anything that `read` takes is read first.
+        A table that `read` returned, or anything that `read` accepts.
     **options
-        Those of `explorer.explore`, such as `policy`.
+        Options of `explorer.explore`, such as `policy`.
 
     Returns
     -------
     Board
-        What a notebook shows.
+        The board that a notebook shows.
     """
     from privnb.explorer.board import explore as board
 

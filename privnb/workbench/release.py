@@ -1,4 +1,4 @@
-"""A sanitized table in memory: shown beside the original's description, measured, and written for others."""
+"""A sanitized table in memory, which can be shown, measured, and written for others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.evaluation.cases import OfMeasure, Question, ask, questions_of_measures
-from privnb.evaluation.risks import questions
+from privnb.evaluation.evaluation_loop import MeasureQuestion, Question, ask, build_measure_questions
+from privnb.evaluation.risks import build_questions
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
 from privnb.publishing import from_files
-from privnb.publishing.decided import MEMORY
-from privnb.publishing.job import Made
+from privnb.publishing.chosen_release import MEMORY
+from privnb.publishing.release_job import PublishedTable
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness
 from privnb.sanitizers import Identity
@@ -26,15 +26,15 @@ from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
 from privnb.workbench.views import Noun, view
 
-EXAMPLES = 3  # labels of a column that its row shows
+MAX_EXAMPLES = 3  # the maximum number of labels in the row of a column
 UTILITY = ("certainty_penalty", "average_class_size")
 
 
 class SanitizedTable(Noun):
     """A release of a table, in memory, for its owner.
 
-    `Table.sanitize` makes one. It shows what was done to each column, the size of the smallest class and the claims,
-    and no row.
+    `Table.sanitize` makes such a release. A notebook shows the treatment of each column, the size of the smallest class
+    and the claims, but no rows.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SanitizedTable(Noun):
         The table that was sanitized.
     sanitizer : Sanitizer
     release : Release
-        The release as the classes of the package take it.
+        The release in the form that the classes of the package accept.
 
     Examples
     --------
@@ -60,13 +60,14 @@ class SanitizedTable(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The rows of the release in random order, as an outsider would get them: a DataFrame."""
+        """A DataFrame with the rows of the release in random order, as an outsider would receive them."""
         return self.release.publish()[0].table
 
     @cached_property
     def columns(self) -> pd.DataFrame:
-        """One row for each published column: its role, what was done to it, how many different values the original and
-        the release have, and some labels of the release.
+        """One row for each published column: its role, its treatment, and some labels of the release.
+
+        The row also has the number of different values in the original and in the release.
         """
         data, release = self.table.dataset, self.release
         rows = []
@@ -74,7 +75,7 @@ class SanitizedTable(Noun):
             if name not in release.cells:
                 continue
             labels = release.cells[name].value_counts()
-            labels = labels[labels >= 10].index[:EXAMPLES]
+            labels = labels[labels >= 10].index[:MAX_EXAMPLES]
             before = data.cells[name].nunique() if name in data.cells else 0
             rows.append(
                 {
@@ -87,40 +88,44 @@ class SanitizedTable(Noun):
 
     @property
     def sentences(self) -> list[str]:
-        """What the release is, the answer first."""
+        """A description of the release in sentences, with the answer first."""
         release = self.release
-        sizes = release.people_alike if not release.without_classes and release.buckets is None else None
+        sizes = release.people_per_class if not release.without_classes and release.buckets is None else None
         claims = [repr(claim) for claim in release.provenance.claims]
         said = [f"{release.record_count:,} records by {self.sanitizer!r}."]
         if sizes is not None and len(sizes):
             said.append(
                 f"They form {len(sizes):,} equivalence classes; the smallest one has {int(sizes.min()):,} people."
             )
-        said.append(f"Claims that were checked in the labels: {', '.join(claims) or 'none'}.")
+        said.append(f"These claims were checked in the labels: {', '.join(claims) or 'none'}.")
         if release.provenance.simulation:
-            said.append("It was drawn with a seed: an experiment, and not for publication. `write` draws afresh.")
+            said.append(
+                "It was drawn with a seed, so it is an experiment and must not be published. `write` draws again "
+                "without a seed."
+            )
         return [*said, *filter(None, [release.provenance.note])]
 
     def _repr_html_(self) -> str:
         return view(self.sentences, self.columns)
 
     def plot(self) -> Any:
-        """Return a chart of how many people share each published combination."""
-        from privnb.explorer.counting import class_sizes
+        """Return a chart of the numbers of people who share each published combination."""
+        from privnb.explorer.readings import count_class_sizes
         from privnb.reporting import charts
         from privnb.reporting.charts.base import none
 
-        sizes = class_sizes(self.release)
+        sizes = count_class_sizes(self.release)
         return none("equivalence class in this release") if sizes is None else charts.class_sizes(sizes)
 
     def risks(self, policy: str | os.PathLike[str] | None = None) -> Measurements:
-        """Measure what an adversary gains: identity, attribute, linkability and membership risk, certainty, and the
-        anti-utility of miners, each beside the same without the release.
+        """Measure the gain of an adversary, and compare each number with the same number without the release.
+
+        The numbers are identity, attribute, linkability and membership risk, certainty, and the anti-utility of miners.
 
         Parameters
         ----------
         policy : str or path-like, optional
-            A policy by its name or file, whose caps the risks are compared with.
+            The name or file of a policy whose caps are compared with the risks.
 
         Returns
         -------
@@ -128,40 +133,42 @@ class SanitizedTable(Noun):
         """
         read = None if policy is None else policies.read(policy)
         near = NEAR if read is None else read.near_certainty
-        return Measurements(self._answers(questions(self.table.dataset, near=near)), read)
+        return Measurements(self._answers(build_questions(self.table.dataset, near=near)), read)
 
     def utility(
         self,
-        models: Any = "three",
+        models: Any = "basic",
         *,
         target: str | None = None,
         measures: Any = (),
     ) -> Measurements:
-        """Measure what an honest user keeps: how well models that learn from the release predict, and the loss of
-        detail.
+        """Measure the utility for an honest user: the accuracy of models, and the loss of detail.
+
+        The models learn from the release.
 
         Parameters
         ----------
         models : str, estimator or list
-            Miners by name, such as "three" or "naive Bayes, decision tree", estimators or pipelines of scikit-learn, or
+            Miners by name, such as "basic" or "naive Bayes, decision tree", estimators or pipelines of scikit-learn, or
             a list of both.
         target : str, optional
-            The column that the models predict; None: the first sensitive one, or else the first quasi-identifier.
+            The column that the models predict. By default, it is the first sensitive column or, without a sensitive
+            column, the first quasi-identifier.
         measures : function, or list of functions
-            Functions that are marked with `@measure`.
+            Functions marked with `@measure`.
 
         Returns
         -------
         Measurements
         """
-        from privnb.evaluation.utility.good_utility import Kept
+        from privnb.evaluation.utility.good_utility import UserUtility
         from privnb.measures.utility.information_loss import average_class_size, certainty_penalty
 
         schema = self.table.dataset.schema
-        target = predicted(schema, target)
+        target = choose_prediction_target(schema, target)
         losses = [certainty_penalty, average_class_size] if self.release.generalized else []
-        kept = Kept(target, models)
-        asked = [kept, *map(OfMeasure, losses), *questions_of_measures(measures)]
+        kept = UserUtility(target, models)
+        asked = [kept, *map(MeasureQuestion, losses), *build_measure_questions(measures)]
         runs = [(Identity(), 1, [kept]), (self.sanitizer, 1, asked)]
         return Measurements(ask(self.table.dataset, runs, description="measure the release"))
 
@@ -174,10 +181,11 @@ class SanitizedTable(Noun):
         force: bool = False,
         allow: str | None = None,
         memory: str = MEMORY,
-    ) -> Made:
+    ) -> PublishedTable:
         """Write a release of the table for others, with its provenance and its codebook.
 
-        The file is made anew with fresh randomness, checked, and passed by the gate; it is written whole or not at all.
+        The release is made again with fresh randomness, checked, and examined by the gate. The file is written whole or
+        not at all.
 
         Parameters
         ----------
@@ -188,7 +196,7 @@ class SanitizedTable(Noun):
 
         Returns
         -------
-        Made
+        PublishedTable
 
         Raises
         ------
@@ -214,21 +222,21 @@ class SanitizedTable(Noun):
         return ask(self.table.dataset, [(self.sanitizer, 1, asked)], description="measure the release")
 
 
-def predicted(schema: Schema, target: str | None) -> str:
-    """Return the column that models predict: by default the first sensitive one, or else the first quasi-identifier.
+def choose_prediction_target(schema: Schema, target: str | None) -> str:
+    """Return the column that models predict, which is by default the first sensitive column or quasi-identifier.
 
-    Raises UsageError for a column of numbers, which models of labels cannot predict.
+    Raises UsageError for a column of numbers, which classifiers cannot predict.
     """
     names = [*schema.sensitive, *schema.quasi_identifiers]
     target = target or next((name for name in names if not schema[name].numeric), names[0])
     if schema[target].numeric:
         raise UsageError(
-            f"target must be a column of categories; got '{target}', which holds numbers. Try a column of categories, "
-            "or make the numbers sensitive: they are in bands then."
+            f"`target` must be a column of categories; got '{target}', which holds numbers. Try a column of "
+            "categories, or give the numbers the role 'sensitive', which puts them into bands."
         )
     return target
 
 
-def sanitized(table: Origin, sanitizer: Sanitizer, rng: Randomness = None) -> SanitizedTable:
-    """Return the release of a table by a sanitizer."""
+def sanitize(table: Origin, sanitizer: Sanitizer, rng: Randomness = None) -> SanitizedTable:
+    """Return the release that a sanitizer makes of a table."""
     return SanitizedTable(table, sanitizer, sanitizer.sanitize(table.dataset, rng=rng))

@@ -1,4 +1,4 @@
-"""Tables that are no files: data frames of any library, and the answers of a database, as Arrow tables."""
+"""Conversion of data frames of any library, and of the rows that a database returns, to Arrow tables."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from privnb.runtime import expect
 from privnb.runtime.errors import InputError, UsageTypeError
 from privnb.runtime.lazy import pa
 
-FEWEST_ROWS = 2
+MIN_ROWS = 2
 KINDS = "a file, a folder, the name of a described dataset, a DataFrame, an Arrow table, a Polars or DuckDB relation"
 
 
-def arrow_of(source: Any) -> pa.Table:
+def frame_to_arrow(source: Any) -> pa.Table:
     """Return a data frame of any library as an Arrow table of plain columns.
 
     Parameters
     ----------
     source : DataFrame, Arrow table or reader, Polars frame, DuckDB relation
         Any object with the Arrow C stream interface, or a lazy frame that collects into one. The index of a pandas
-        DataFrame is a column if it has a name, as in files that pandas writes; any other index is dropped.
+        DataFrame becomes a column if it has a name, as in files that pandas writes; an index without a name is dropped.
 
     Returns
     -------
     pyarrow.Table
-        A column of ordered categories is a dictionary, whose order `orders` returns.
+        The table. A column of ordered categories is a dictionary, and `find_category_orders` returns its order.
 
     Raises
     ------
@@ -42,20 +42,22 @@ def arrow_of(source: Any) -> pa.Table:
         source = source.collect()
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _checked(_from_pandas(_checked_pandas(source)))
-    if not hasattr(source, "__arrow_c_stream__") or hasattr(source, "iloc"):  # a Series is one column of a table
-        raise UsageTypeError(f"source must be {KINDS}; got {expect.found(source)}. Try pandas.DataFrame(...).")
+    if not hasattr(source, "__arrow_c_stream__") or hasattr(source, "iloc"):  # a Series is only one column of a table
+        raise UsageTypeError(
+            f"`source` must be {KINDS}; got {expect.describe_value(source)}. Try pandas.DataFrame(...)."
+        )
     return _checked(pa.table(source))
 
 
-def answer_to(query: str, connection: Any) -> pa.Table:
-    """Return the rows that a database answers to a query.
+def run_query(query: str, connection: Any) -> pa.Table:
+    """Run a query and return its rows.
 
     Parameters
     ----------
     query : str
-        In the SQL of the database.
+        A query in the SQL dialect of the database.
     connection : object
-        A DBAPI or ADBC connection (sqlite3, duckdb, psycopg, ...), or an engine or connection of SQLAlchemy.
+        A connection of DBAPI or ADBC (sqlite3, duckdb, psycopg, ...), or an engine or connection of SQLAlchemy.
 
     Returns
     -------
@@ -64,12 +66,12 @@ def answer_to(query: str, connection: Any) -> pa.Table:
     Raises
     ------
     InputError
-        For a query that the database refuses, and for one without columns.
+        For a query that the database refuses, and for a query without columns.
     UsageTypeError
         For an object that is not a connection.
     """
     try:
-        if hasattr(connection, "register"):  # DuckDB's, of which a cursor lacks what was registered
+        if hasattr(connection, "register"):  # DuckDB, whose cursors lack registered tables
             found = _answered(connection.sql(query))
         elif hasattr(connection, "cursor"):
             with closing(connection.cursor()) as cursor:
@@ -80,7 +82,8 @@ def answer_to(query: str, connection: Any) -> pa.Table:
             found = _from_pandas(pd.read_sql_query(query, connection))
         else:
             raise UsageTypeError(
-                f"connection must be a DBAPI or ADBC connection, or one of SQLAlchemy; got {expect.found(connection)}. "
+                "`connection` must be a DBAPI or ADBC connection, or one of SQLAlchemy; got "
+                f"{expect.describe_value(connection)}. "
                 'Try sqlite3.connect("people.db").'
             )
     except (UsageTypeError, SchemaError):
@@ -93,7 +96,7 @@ def answer_to(query: str, connection: Any) -> pa.Table:
     return _checked(found)
 
 
-def orders(table: pa.Table) -> dict[str, list[str]]:
+def find_category_orders(table: pa.Table) -> dict[str, list[str]]:
     """Return the categories of each column of ordered texts, from the lowest to the highest."""
     found = {}
     for field in table.schema:
@@ -119,14 +122,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary column as plain values; Arrow casts no views of texts."""
+    """Return a dictionary column as plain values. Views of texts become texts, because Arrow cannot cast them."""
     kind = pa.string() if _is_text(column.type.value_type) else column.type.value_type
     chunks = [(chunk.indices, chunk.dictionary.cast(kind)) for chunk in column.chunks]
     return pa.chunked_array([pa.DictionaryArray.from_arrays(*each).dictionary_decode() for each in chunks], kind)
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of what a database says; of an error about a value, which may be a record's, its class."""
+    """Return the first line of a database's error, or only its class if the line may hold the value of a record."""
     causes = [error, *filter(None, [error.__cause__, getattr(error, "orig", None)])]
     about_a_value = any(kind.__name__ == "DataError" for each in causes for kind in type(each).__mro__)
     said = next(iter(str(error).splitlines()), "")
@@ -134,14 +137,14 @@ def _reason(error: Exception) -> str:
 
 
 def _answered(relation: Any) -> pa.Table:
-    """Return a relation of DuckDB, which is None for a query without an answer, as Arrow."""
+    """Return a relation of DuckDB as an Arrow table; the relation is None for a query without rows."""
     if relation is None:
         raise InputError("it returns no table")
     return relation.to_arrow_table()
 
 
 def _fetched(cursor: Any, query: str) -> pa.Table:
-    """Return what a cursor answers, as Arrow where it can."""
+    """Run a query with a cursor, and return its rows as Arrow."""
     cursor.execute(query)
     if cursor.description is None:
         raise InputError("it returns no table")
@@ -154,8 +157,9 @@ def _fetched(cursor: Any, query: str) -> pa.Table:
 
 
 def _checked_pandas(frame: Any) -> Any:
-    """Return the frame with a named index as its first column. Raise SchemaError for row or column labels of several
-    levels, and for column names that are not text.
+    """Return the frame with a named index as its first column.
+
+    Raises SchemaError for row or column labels with several levels, and for column names that are not text.
     """
     for what, index in {"index": frame.index, "columns": frame.columns}.items():
         if getattr(index, "nlevels", 1) > 1:
@@ -179,7 +183,7 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _column(name: str, cells: Any) -> pa.Array:
-    """Return the cells of a column as Arrow's. Raise SchemaError where they are not of one type."""
+    """Return the cells of a column as an Arrow array. Raise SchemaError if the cells have several types."""
     try:
         return pa.array(cells, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
@@ -191,20 +195,23 @@ def _column(name: str, cells: Any) -> pa.Array:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Raise SchemaError for two columns of one name."""
+    """Raise SchemaError for two columns with the same name."""
     if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise SchemaError(f"the columns must have different names; got '{twice[0]}' twice. Rename one of them.")
+        raise SchemaError(
+            f"the columns must have different names; got '{twice[0]}' twice. Rename one of these columns."
+        )
 
 
 def _checked(table: pa.Table) -> pa.Table:
-    """Return the table, its dictionaries without an order decoded. Raise SchemaError for a column whose cells are not
-    single values.
+    """Return the table with decoded dictionaries, except ordered ones.
+
+    Raises SchemaError for a column whose cells are not single values.
     """
     _check_names(table.column_names)
-    if not table.num_columns or table.num_rows < FEWEST_ROWS:
+    if not table.num_columns or table.num_rows < MIN_ROWS:
         raise SchemaError(
-            f"the table must have at least one column and {FEWEST_ROWS} rows, so that there is somebody to hide among; "
-            f"got {table.num_columns:,} and {table.num_rows:,}. Check how it was made."
+            f"the table must have at least one column and {MIN_ROWS} rows, so that there is somebody to hide among; "
+            f"got {table.num_columns:,} and {table.num_rows:,}. Check how the table was made."
         )
     for number, field in enumerate(table.schema):
         kind = field.type

@@ -1,4 +1,4 @@
-"""The table of an owner: read from anywhere, its columns' roles guessed, shown, changed and saved."""
+"""The table of an owner, read from any source, with roles that privnb guesses and that the owner changes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 
-from privnb.datasets.dataset import Chosen, Dataset, described_by, find
-from privnb.datasets.draft import checked_name, drafted, named
+from privnb.datasets.dataset import Dataset, DatasetDescription, find_description, load_described
+from privnb.datasets.description_editor import DescriptionEditor
+from privnb.datasets.draft import check_dataset_name, dataset_name, draft_table
 from privnb.datasets.outside import Outside
-from privnb.datasets.own_table import OwnTable
-from privnb.datasets.roles import Roles, checked
-from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
+from privnb.datasets.roles import Roles, check_column
+from privnb.microdata.counts import count_people_among, count_people_by_group, encode_values, group_codes
 from privnb.microdata.schema import Role, SchemaError
 from privnb.privacy_models.base import PrivacyModel
-from privnb.runtime import expect, unfinished, validation
-from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError, UsageTypeError
-from privnb.runtime.names import meant
-from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import B
+from privnb.runtime import expect, temporary, validation
+from privnb.runtime.errors import OutputExistsError, PrivnbError, UsageError, UsageTypeError, output_error
+from privnb.runtime.names import suggest
+from privnb.runtime.numerals import write_percent
+from privnb.runtime.sentences import strong
 from privnb.runtime.validation import Randomness, instead, optional, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench import sources
@@ -38,27 +38,34 @@ if TYPE_CHECKING:
 
 Names = str | Sequence[str]
 RoleNames = Annotated[Mapping[str, Any] | None, optional(instead(Mapping, 'Give {"zip": "quasi-identifier"}.'))]
-ASSUMED = {  # what is assumed about a table until its owner says otherwise, by a stable code
+ASSUMED = {  # assumptions about a table that its owner can change, by a stable code
     "no-sensitive-column": (
         "No column is sensitive: choose what nobody should learn with `table.set_roles(COLUMN='sensitive')`."
     ),
-    "each-row-a-person": "Each row counts as one person. If people have several rows, name their key: `person=COLUMN`.",
+    "each-row-a-person": "Each row counts as one person. If people have several rows, name their column by `person=`.",
 }
 
 
-class Table(Noun):
-    """A table with the role of each column: what the whole loop starts from.
+SHORT_ROLES = {  # words that people write for a role, such as the options of the command line
+    "quasi": "quasi-identifier", "qi": "quasi-identifier", "id": "identifier", "key": "person", "keep": "neutral",
+    "drop": "unused",
+}  # fmt: skip
 
-    `read` makes one. It shows its columns, their roles and who is unique; no cell of a record is shown.
+
+class Table(Noun):
+    """A table with the role of each column, from which all other objects are made.
+
+    `read` makes a table. A notebook shows the columns, their roles and the share of unique people, but no cells of
+    records.
 
     Attributes
     ----------
     path : Path
         The description of the table, in the same form as `data/<name>/<name>.toml`.
     study : str or None
-        The study of the description whose roles the table has.
+        The study of the description that gives the table its roles.
     outside : str
-        What becomes of values outside a described domain: "refuse", "missing" or "widen", see `load`.
+        The treatment of values outside a described domain: "refuse", "missing" or "widen", see `load`.
 
     Examples
     --------
@@ -70,12 +77,12 @@ class Table(Noun):
     """
 
     def __init__(
-        self, path: Path, study: str | None = None, *, own: OwnTable | None = None, outside: Outside = "refuse"
+        self, path: Path, study: str | None = None, *, own: DescriptionEditor | None = None, outside: Outside = "refuse"
     ) -> None:
         self.path, self.study, self.outside = path, study, outside
         self._own, self._roles = own, dict[str, Role]()
 
-    def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
+    def __repr__(self) -> str:  # never the records, because a notebook keeps its output
         return f"Table('{self.name}', {len(self.dataset)} records, {len(self.dataset.schema.attributes)} columns)"
 
     @property
@@ -85,7 +92,7 @@ class Table(Noun):
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What is assumed about the table until its owner says otherwise, keys of `ASSUMED`."""
+        """The assumptions about the table that its owner can change, as keys of `ASSUMED`."""
         if self._own is None:
             return ()
         holds = (self._own.roles.none_sensitive, self._own.roles.one_each)
@@ -93,22 +100,22 @@ class Table(Noun):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is assumed about the table, sentences."""
+        """The assumptions about the table as sentences."""
         return tuple(ASSUMED[code] for code in self.assumed)
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The records, coded and checked, as the classes of the package take them."""
+        """The records, coded and checked, in the form that the classes of the package accept."""
         return self.in_roles({})
 
     def in_roles(self, roles: Mapping[str, Role]) -> Dataset:
-        """Return the records in other roles of some columns; the table stays as it is."""
+        """Return the records with other roles of some columns; the table stays as it is."""
         table = None if self._own is None else self._own.cells
-        return described_by(self.path, self.study, table, {**self._roles, **roles}, self.outside)
+        return load_described(self.path, self.study, table, {**self._roles, **roles}, self.outside)
 
     @property
     def roles_changed(self) -> Mapping[str, Role] | None:
-        """The roles that differ from the description's: `{column: Role}`; None if there are none."""
+        """The roles that differ from those in the description, `{column: Role}`; None if no role differs."""
         return self._roles or None
 
     @property
@@ -116,15 +123,16 @@ class Table(Noun):
         """The role of each column of the description."""
         if self._own is not None:
             return dict(self._own.roles.chosen)
-        chosen = Chosen.of(self.path, self.study, self.roles_changed)
+        chosen = DatasetDescription.of(self.path, self.study, self.roles_changed)
         return {each.name: each.role for each in chosen.columns.attributes} | {
             each.name: each.role for each in chosen.schema.attributes
         }
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each column: its role, kind, number of different and of missing values, examples that ten people
-        share, why the role was proposed, and what to look at.
+        """One row for each column: its role, its kind, the numbers of distinct and of missing values, and examples.
+
+        At least ten people share each example. A row also has the reason for the proposed role, and alerts.
         """
         if self._own is None:
             return self.dataset.schema.described()
@@ -143,11 +151,11 @@ class Table(Noun):
     def unique(self) -> float:
         """The share of people whom their quasi-identifiers single out in this table, from 0 to 1."""
         data = self.dataset
-        columns = [coded(data.cells[name]) for name in data.schema.quasi_identifiers]
+        columns = [encode_values(data.cells[name]) for name in data.schema.quasi_identifiers]
         if not columns:
             return 0.0
-        _, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
-        return people_among(people_in(index, data.people)[index] == 1, data.people) / data.headcount
+        _, index = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+        return count_people_among(count_people_by_group(index, data.people)[index] == 1, data.people) / data.headcount
 
     def _repr_html_(self) -> str:
         data = self.dataset
@@ -156,16 +164,16 @@ class Table(Noun):
         answer = f"{len(data):,} records{of} and {len(self.frame):,} columns."
         alone = round(self.unique * people)
         few = 0 < alone < 10 or 0 < people - alone < 10
-        share = "a share of people that is withheld" if few else f"{percent(self.unique)} of people"
+        share = "a share of people that is withheld" if few else f"{write_percent(self.unique)} of people"
         known = f"An adversary who knows {', '.join(names)} singles out {share} in the table as it is."
-        return view([f"{B}{self.name}{B}: {answer}", known, *self.notes], self.frame)
+        return view([strong(self.name) + f": {answer}", known, *self.notes], self.frame)
 
     def plot(self) -> Any:
-        """Return a chart: the share of people whom an adversary singles out, by how many attributes are known."""
-        from privnb.evaluation.people import uniqueness
+        """Return a chart of the share of people whom an adversary singles out, by the number of known attributes."""
+        from privnb.evaluation.dataset_summary import measure_uniqueness
         from privnb.reporting import charts
 
-        return charts.uniqueness(uniqueness(self.dataset))
+        return charts.uniqueness(measure_uniqueness(self.dataset))
 
     @validated
     def set_roles(self, roles: RoleNames = None, **more: str | Role) -> Table:
@@ -174,9 +182,10 @@ class Table(Noun):
         Parameters
         ----------
         roles : dict of str to str or Role, optional
-            By column: "identifier", "person", "weight", "quasi-identifier", "sensitive", "neutral" or "unused".
+            The role of each column: "identifier", "person", "weight", "quasi-identifier", "sensitive", "neutral" or
+            "unused".
         **more : str or Role
-            The same, for columns whose names are Python names.
+            Further roles, for columns whose names are Python names.
 
         Returns
         -------
@@ -188,7 +197,8 @@ class Table(Noun):
         UsageError
             For an unknown column or role.
         SchemaError
-            For roles that do not fit each other, such as no quasi-identifier. The roles stay as they were.
+            For roles that cannot be used together, for example if there is no quasi-identifier. The roles stay as they
+            were.
 
         Examples
         --------
@@ -196,16 +206,16 @@ class Table(Noun):
         <Role.NEUTRAL: 'neutral'>
         """
         known = self.roles
-        given = {checked(name, known): _role(role) for name, role in {**(roles or {}), **more}.items()}
+        given = {check_column(name, known): _role(role, name) for name, role in {**(roles or {}), **more}.items()}
         if self._own is None:
-            Chosen.of(self.path, self.study, self._roles | given)
+            DatasetDescription.of(self.path, self.study, self._roles | given)
             self._roles |= given
         else:
             self._own = _saved(self._own, given)
         for each in ("dataset", "frame", "unique"):
             self.__dict__.pop(each, None)
         if self._own is not None:
-            _ = self.frame, self.unique  # counted now, as by `read`
+            _ = self.frame, self.unique  # computed now, as in `read`
         return self
 
     @validated
@@ -215,7 +225,7 @@ class Table(Noun):
         Parameters
         ----------
         name : str, optional
-            None: the table's own name.
+            The name of the folder; by default, the name of the table.
         folder : path-like
 
         Returns
@@ -228,19 +238,21 @@ class Table(Noun):
         OutputExistsError
             If the folder exists.
         UsageError
-            For a table that is described already: change its description instead.
+            For a table that already has a description, which can be changed instead.
+        OutputError
+            If the folder cannot be written to. Nothing is left there.
         ResourceError
-            If the disk is full or the folder cannot be written to. Nothing is left there.
+            If the disk is full. Nothing is left there.
         """
         if self._own is None:
             raise UsageError(f"'{self.name}' is described by {self.path.name} already. Change that file instead.")
-        name = checked_name(name or self.name)
+        name = check_dataset_name(name or self.name)
         place = Path(folder) / name
         if place.exists():
             raise OutputExistsError(f"{place} exists already and is left as it is. Try another name.")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with unfinished.folder(place.parent) as whole:
+            with temporary.temporary_folder(place.parent) as whole:
                 copy = Path(shutil.copytree(self.path.parent, whole / name))
                 (copy / self.path.name).rename(copy / f"{name}.toml")
                 copy.rename(place)
@@ -255,17 +267,17 @@ class Table(Noun):
         algorithm: str = "Mondrian",
         rng: Randomness = None,
     ) -> SanitizedTable:
-        """Sanitize the table: a release in memory, to look at and to measure before it is written.
+        """Sanitize the table; return a release in memory, which can be examined and measured before it is written.
 
         Parameters
         ----------
         model : str or Sanitizer
-            Privacy models in words, `"k=10, t=0.2:illness"`, or a sanitizer such as `Mondrian(k=10)`.
+            Privacy models in words, such as `"k=10, t=0.2:illness"`, or a sanitizer such as `Mondrian(k=10)`.
         algorithm : str
-            The sanitizer that keeps the models in words, by its class or title: "local recoding".
+            The sanitizer that enforces the models in words, by its class or its title such as "local recoding".
         rng : int, optional
-            A seed, for an experiment that can be repeated. None: fresh randomness. A file that is written for others
-            is always made with fresh randomness, because a seed undoes noise.
+            A seed, for an experiment that can be repeated; by default, fresh randomness. A file for others is always
+            written with fresh randomness, because a person who knows the seed can undo the noise.
 
         Returns
         -------
@@ -274,49 +286,49 @@ class Table(Noun):
         Raises
         ------
         SanitizationError
-            If no release of this table keeps what was asked.
+            If no release of this table satisfies the models.
 
         Examples
         --------
         >>> read("twelve").sanitize("k=4", algorithm="local recoding")
         SanitizedTable('twelve', LocalRecoding(KAnonymity(k=4)))
         """
-        from privnb.publishing.in_words import asked
+        from privnb.publishing.model_spec import parse_sanitizer
         from privnb.workbench.release import SanitizedTable
 
         if not isinstance(model, str | Sanitizer):
             models = repr(model) if isinstance(model, PrivacyModel) else "k=10"
             raise UsageTypeError(
-                f'model must be a sanitizer, or models in words such as "k=10"; got {expect.found(model)}. Try '
-                f"Mondrian({models})."
+                f'`model` must be a sanitizer, or models in words such as "k=10"; got {expect.describe_value(model)}. '
+                f"Try Mondrian({models})."
             )
         schema = self.dataset.schema
-        made = model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
+        made = model if isinstance(model, Sanitizer) else parse_sanitizer(model, algorithm, schema)
         return SanitizedTable(self, made, made.sanitize(self.dataset, rng=rng))
 
     def described_path(self) -> Path:
-        """Return the description that says all that the table says, for what reads a table by its name.
+        """Return the description of the table, for functions that read a table by name.
 
         Raises
         ------
         UsageError
-            For a described table whose roles were changed here: the file would say other ones.
+            For a described table whose roles were changed in this object, because the file still has the old roles.
         """
         if self._roles:
             raise UsageError(
                 f"the roles of '{self.name}' must be those of {self.path.name}; got others for "
-                f"{', '.join(self._roles)}. Change them in that file, or in a study of it."
+                f"{', '.join(self._roles)}. Change the roles in that file, or in one of its studies."
             )
         return self.path
 
     def compare(self, sanitizers: Any, **options: Any) -> Comparison:
-        """Compare sanitizers on this table: see `compare`."""
+        """Compare sanitizers on this table, see `compare`."""
         from privnb.workbench.comparison import compare
 
         return compare(self, sanitizers, **options)
 
     def decide(self, policy: str | os.PathLike[str], **options: Any) -> TableDecision:
-        """Search for the release that a policy leads to, among all sanitizers: see `workbench.decision.decide`."""
+        """Search for the release that a policy leads to, among all sanitizers, see `workbench.decision.decide`."""
         from privnb.workbench.decision import decide
 
         return decide(self, policy, **options)
@@ -335,29 +347,29 @@ def read(
     name: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Read a table from anywhere, and guess the role of each column.
+    """Read a table from a file, a data frame or a database, and guess the role of each column.
 
     Parameters
     ----------
     source : str, path-like or data frame
         A file or a folder of parts; the name of a described dataset, such as "adult"; a pandas DataFrame, an Arrow
-        table, a Polars frame or a DuckDB relation; with `connection`, a query in SQL.
+        table, a Polars frame or a DuckDB relation; or, with `connection`, a query in SQL.
     sensitive : str or list of str
         The columns whose values nobody should learn about a person.
     person : str, optional
-        The key of the person whose record a row is, if people have several rows; privnb then counts people.
+        The column that identifies the person of a row, if people have several rows; privnb then counts people.
     roles : dict of str to str or Role, optional
         The roles of other columns: "identifier", "quasi-identifier", "neutral", "weight" or "unused".
     study : str, optional
-        Of a described dataset: the study whose roles the table has.
+        The study that gives the table its roles, for a described dataset.
     outside : str
-        Of a described dataset: what becomes of values outside its domains, "refuse", "missing" or "widen".
+        The treatment of values outside the domains of a described dataset: "refuse", "missing" or "widen".
     connection : object, optional
         A DBAPI or ADBC connection, or an engine of SQLAlchemy.
     name : str, optional
-        What the table is called; None: as its file, or "table".
+        The name of the table; by default, the name of its file, or "table".
     encoding : str, optional
-        Of a text file that is not UTF-8.
+        The encoding of a text file that is not UTF-8.
 
     Returns
     -------
@@ -366,7 +378,8 @@ def read(
     Raises
     ------
     InputError
-        For a table that cannot be read, and SchemaError for one that cannot be described. Nothing is written.
+        For a table that cannot be read; and SchemaError, a subclass, for a table that cannot be described. Nothing is
+        written.
     UsageError
         For an unknown column, role or study.
 
@@ -379,23 +392,25 @@ def read(
     if isinstance(source, str | os.PathLike):
         expect.path("source", source)
     names = [sensitive] if isinstance(sensitive, str) else expect.texts("sensitive", sensitive, "names of columns")
-    given = {each: _role(role) for each, role in (roles or {}).items()} | dict.fromkeys(names, Role.SENSITIVE)
+    given = {each: _role(role, each) for each, role in (roles or {}).items()} | dict.fromkeys(names, Role.SENSITIVE)
     given |= {person: Role.PERSON} if person else {}
     if connection is None and isinstance(source, str | os.PathLike) and not _is_records(source):
-        table = Table(find(source).resolve(), study, outside=outside)
+        table = Table(find_description(source).resolve(), study, outside=outside)
         return table.set_roles(given) if given else table
     if study is not None:
-        raise UsageError(f"study must be None for a table that is not described yet; got {study!r}. Leave it out.")
+        raise UsageError(
+            f"`study` must be None for a table that is not described yet; got {study!r}. Leave out `study`."
+        )
     if outside != "refuse":
         raise UsageError(
-            f'outside must be "refuse" for a table that is not described yet; got {outside!r}. Leave it out.'
+            f'`outside` must be "refuse" for a table that is not described yet; got {outside!r}. Leave out `outside`.'
         )
     stack = ExitStack()
     try:
-        folder = stack.enter_context(unfinished.folder())
+        folder = stack.enter_context(temporary.temporary_folder())
         file, called, orders = _file(source, connection, name, folder)
-        own = OwnTable.open(*drafted(file, called, folder / "data", encoding=encoding, orders=orders))
-        own = _saved(own, {checked(each, own.roles.chosen): role for each, role in given.items()})
+        own = DescriptionEditor.open(*draft_table(file, called, folder / "data", encoding=encoding, orders=orders))
+        own = _saved(own, {check_column(each, own.roles.chosen): role for each, role in given.items()})
         if file.parent == folder:
             file.unlink()  # the described copy remains
     except BaseException:
@@ -403,7 +418,7 @@ def read(
         raise
     table = Table(own.path, own=own)
     weakref.finalize(table, stack.close)
-    _ = table.frame, table.unique  # counted now, so that to show the table is instant
+    _ = table.frame, table.unique  # computed now, so that the table appears at once
     return table
 
 
@@ -420,36 +435,38 @@ def _described(folder: Path) -> bool:
 def _file(
     source: Any, connection: Any, name: str | None, folder: Path
 ) -> tuple[Path, str, Mapping[str, Sequence[str]]]:
-    """Return the file of a table, written to a folder if it is none yet, what the table is called, and the orders of
-    categories that no file states.
+    """Return the file and the name of a table, and the orders of categories, which a file cannot state.
+
+    A table in memory is first written to the folder.
     """
     if connection is None and isinstance(source, str | os.PathLike):
-        return Path(source), name or named(Path(source)), {}
-    made = sources.arrow_of(source) if connection is None else sources.answer_to(source, connection)
-    path = folder / f"{checked_name(name or 'table')}.parquet"
+        return Path(source), name or dataset_name(Path(source)), {}
+    made = sources.frame_to_arrow(source) if connection is None else sources.run_query(source, connection)
+    path = folder / f"{check_dataset_name(name or 'table')}.parquet"
     try:
         sources.write_parquet(made, path)
     except OSError as error:
         raise _not_written(path.parent, error) from error
-    return path, name or "table", sources.orders(made)
+    return path, name or "table", sources.find_category_orders(made)
 
 
-def _not_written(place: Path, error: OSError) -> ResourceError:
-    return ResourceError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.")
+def _not_written(place: Path, error: OSError) -> PrivnbError:
+    return output_error(f"{place} cannot be written: {error.strerror or error}. Nothing is left there.", error)
 
 
-def _role(role: Any) -> Role:
-    """Return a role by its name. Raise UsageError for an unknown one."""
+def _role(role: Any, column: str) -> Role:
+    """Return the role of a column by its name. Raise UsageError for an unknown name."""
     try:
         return Role(role)
     except ValueError:
         raise UsageError(
-            f"a role must be one of {', '.join(Role)}; got {role!r}.{meant([str(role).lower()], [*Role])}"
+            f"the role of '{column}' must be one of {', '.join(Role)}; got {role!r}."
+            f"{suggest([SHORT_ROLES.get(word := str(role).lower(), word)], [*Role])}"
         ) from None
 
 
-def _saved(own: OwnTable, given: Mapping[str, Role]) -> OwnTable:
-    """Return the table with other roles, written into its description and confirmed."""
+def _saved(own: DescriptionEditor, given: Mapping[str, Role]) -> DescriptionEditor:
+    """Return the table with other roles, which are written into its description and confirmed."""
     roles = own.roles.having(given)
     roles = _completed(roles)
     saved, lacks = own.save(roles)
@@ -459,7 +476,7 @@ def _saved(own: OwnTable, given: Mapping[str, Role]) -> OwnTable:
 
 
 def _completed(roles: Roles) -> Roles:
-    """Return the roles with what is assumed until the owner says otherwise; the table's notes state it."""
+    """Return the roles together with the assumptions that the notes of the table state."""
     from dataclasses import replace
 
     return replace(

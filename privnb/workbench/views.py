@@ -1,4 +1,4 @@
-"""How the nouns of the workbench show themselves in a notebook: sentences first, one table, and the rest folded."""
+"""The views of the workbench's objects in a notebook: sentences, one visible table, and folded tables."""
 
 from __future__ import annotations
 
@@ -9,38 +9,40 @@ from typing import Any
 
 import pandas as pd
 
-from privnb.runtime.names import shown
-from privnb.runtime.numerals import percent
+from privnb.runtime.names import escape_invisible
+from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import Part, say, table_html
 
-# What somebody asks a noun for that has another one, by its name.
+# Hints for attributes that other objects have, by the names of the attributes.
 ELSEWHERE = {
     **dict.fromkeys(
         ["risks", "utility"],
-        'A release has it: `table.sanitize("k=10")` makes one, and `table.sanitize(Identity())` the table as it is.',
+        'A release has this method. `table.sanitize("k=10")` makes one, `table.sanitize(Identity())` the original.',
     ),
-    "write": 'A release has it: try `table.sanitize("k=10").write(FILE)`, or `comparison.choose().write(FILE)`.',
-    **dict.fromkeys(["sanitize", "compare", "decide", "set_roles"], "A table has it; `privnb.read(...)` makes one."),
-    "choose": "A comparison has it: try `table.compare(SANITIZERS).choose()`.",
-    "report": "It is a function: try `privnb.report(table, FOLDER)`.",
-    "explore": "It is a function: try `privnb.explore(table)`.",
-    "save": "A table has it; a release is saved by `write(FILE)`.",
+    "write": 'A release has it. Try `table.sanitize("k=10").write(FILE)` or `comparison.choose().write(FILE)`.',
+    **dict.fromkeys(
+        ["sanitize", "compare", "decide", "set_roles"], "A table has this method; `privnb.read(...)` makes one."
+    ),
+    "choose": "A comparison has this method. Try `table.compare(SANITIZERS).choose()`.",
+    "report": "This is a function. Try `privnb.report(table, FOLDER)`.",
+    "explore": "This is a function. Try `privnb.explore(table)`.",
+    "save": "A table has this method; `write(FILE)` saves a release.",
     **dict.fromkeys(
         ["head", "tail", "columns", "shape", "describe", "loc", "iloc", "to_csv", "to_parquet", "to_html"],
-        "A DataFrame has it: try `.frame`.",
+        "A DataFrame has this attribute. Try `.frame`.",
     ),
 }
-# Notebooks align cells to the right, which no text can be read in.
+# Notebooks align cells to the right, which makes texts hard to read.
 STYLE = "<style>.privnb-view td, .privnb-view th {text-align: left; vertical-align: top; white-space: normal}</style>"
 
 
 class Noun:
-    """What `read` and its methods return: an attribute that it lacks is looked up in `ELSEWHERE`."""
+    """The base of the objects that `read` and its methods return; `ELSEWHERE` has hints for unknown attributes."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ELSEWHERE:
             raise AttributeError(f"{type(self).__name__} has no `{name}`. {ELSEWHERE[name]}", name=name, obj=self)
-        return object.__getattribute__(self, name)  # raises the error of Python, or of the property itself
+        return object.__getattribute__(self, name)  # raises the error of Python, or of the property
 
 
 def view(sentences: Sequence[Part], table: pd.DataFrame, folded: Mapping[str, pd.DataFrame] | None = None) -> str:
@@ -49,25 +51,27 @@ def view(sentences: Sequence[Part], table: pd.DataFrame, folded: Mapping[str, pd
     Parameters
     ----------
     sentences : sequence of str or of lists of str
-        The answer first; see `sentences.say`.
+        The sentences, with the answer first; see `sentences.say`.
     table : DataFrame
-        What everybody looks at.
+        The table that is always visible.
     folded : dict of str to DataFrame, optional
-        What some look at, by a title that says what it is. Empty tables are left out.
+        The folded tables, keyed by their titles. Empty tables are left out.
     """
     parts = [say(*sentences)._repr_html_(), table_html(_written(table))]
     for title, rows in (folded or {}).items():
         if len(rows):
-            parts.append(f"<details><summary>{shown(escape(title))}</summary>{table_html(_written(rows))}</details>")
+            parts.append(
+                f"<details><summary>{escape_invisible(escape(title))}</summary>{table_html(_written(rows))}</details>"
+            )
     return f'<div class="privnb-view">{STYLE}{"".join(parts)}</div>'
 
 
 def _written(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its shares, columns of floats, and its truth values as people read them."""
+    """Return a table with shares (columns of floats) and truth values formatted for people."""
     written = {name: table[name].map(_share) for name in table.select_dtypes("float")}
     written |= {name: table[name].map({True: "yes", False: "no"}) for name in table.select_dtypes("bool")}
     return table.assign(**written)
 
 
 def _share(value: float) -> str:
-    return "unknown" if math.isnan(value) else percent(value)
+    return "unknown" if math.isnan(value) else write_percent(value)

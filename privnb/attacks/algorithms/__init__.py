@@ -1,1 +1,1 @@
-"""What attacks on numbers compute, on arrays alone: rows are records, columns attributes."""
+"""Algorithms of attacks, on plain arrays: rows are records, and columns are attributes."""

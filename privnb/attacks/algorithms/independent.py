@@ -1,4 +1,4 @@
-"""Independent components of released rows, and which of them is which number of a record.
+"""Independent components of released rows, and their assignment to the numbers of a record.
 
 Rows are records. The decomposition is scikit-learn's FastICA.
 
@@ -11,23 +11,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.attacks.algorithms.unmixing import Map, quantile_distance, spanned
+from privnb.attacks.algorithms.unmixing import Map, quantile_distance, span_basis
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 
-READ = 20_000  # rows that components are found in, at most: they stand in random order
+READ = 20_000  # maximum number of rows that are decomposed; rows are in random order
 
 
 class Components(NamedTuple):
-    """The mean of the rows, the matrix that makes components of what is left, and these, of unit variance each."""
+    """The mean of the rows, the matrix from centered rows to components, and the components with unit variance."""
 
     mean: FloatArray
     unmixing: FloatArray
     sources: FloatArray
 
 
-def components(rows: FloatArray) -> Components:
-    """The independent components of rows, float array (n, d), in no order and of either sign.
+def find_components(rows: FloatArray) -> Components:
+    """Return the independent components of rows, float array (n, d), in arbitrary order and with arbitrary signs.
 
     Raises ValueError for rows that do not vary in all d directions.
     """
@@ -36,31 +36,31 @@ def components(rows: FloatArray) -> Components:
 
     rows = rows[:READ]
     mean, size = rows.mean(axis=0), rows.shape[1]
-    if (varies := spanned(rows - mean).shape[1]) < size:
-        raise UsageError(f"the rows vary in {varies} of {size} directions.")
+    if (varies := span_basis(rows - mean).shape[1]) < size:
+        raise UsageError(f"the rows must vary in {size} directions; got rows that vary in {varies} directions.")
     search = FastICA(whiten="unit-variance", random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near the end of the search it is as good
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a search that nearly converges is good enough
         search.fit(rows)
     sources = (rows - mean) @ search.components_.T
     deviations = sources.std(axis=0)
     return Components(mean, search.components_.T / deviations, sources / deviations)
 
 
-def aligned(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Which source is which standard, and with which sign: integer array (d,), float array (d,).
+def align(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return, for each standard, the source and the sign that minimize the total distance.
 
-    Each pair is as far apart as the quantiles of their distributions are, under the better sign; the sum is least.
+    The distance of a source from a standard is the distance between the quantiles of the two, under the better sign.
 
     Parameters
     ----------
     sources, standards : float array (n, d), (p, d)
-        Of mean 0 and unit variance each.
+        Columns with mean 0 and unit variance.
 
     Returns
     -------
     places, signs : arrays (d,)
-        `sources[:, places] * signs` stand in the order of the standards.
+        Arrays for which `sources[:, places] * signs` has the order of the standards.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -72,58 +72,38 @@ def aligned(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, Float
     return places, np.where(turned[:, 0] <= turned[:, 1], 1.0, -1.0)
 
 
-def by_columns(rows: FloatArray) -> Map:
-    """The map that takes each component for the column that it goes with most, of its mean and deviation.
+def match_by_columns(rows: FloatArray) -> Map:
+    """Return the map from each component to the most correlated column, scaled to that column's mean and deviation.
 
-    Parameters
-    ----------
-    rows : float array (n, d)
-
-    Returns
-    -------
-    Map
+    `rows`: float array (n, d).
     """
     from scipy.optimize import linear_sum_assignment
 
-    found = components(rows)
+    found = find_components(rows)
     together = np.corrcoef(rows[:READ].T, found.sources.T)[: rows.shape[1], rows.shape[1] :]
     places = linear_sum_assignment(-np.abs(together))[1]
     signs = np.sign(together[np.arange(len(places)), places])
     return Map(found.mean, found.mean, found.unmixing[:, places] * signs * rows[:READ].std(axis=0))
 
 
-def by_distributions(rows: FloatArray, values: FloatArray) -> Map:
-    """The map that takes each component for the number whose distribution it has.
+def match_by_distributions(rows: FloatArray, values: FloatArray) -> Map:
+    """Return the map from each component to the attribute with the most similar distribution.
 
-    Parameters
-    ----------
-    rows : float array (n, d)
-    values : float array (p, d)
-        Each column by itself: how the number is distributed.
-
-    Returns
-    -------
-    Map
+    `rows`: float array (n, d); `values`: float array (p, d), each column is a sample of the distribution of an
+    attribute.
     """
-    found, mean, deviation = components(rows), values.mean(axis=0), values.std(axis=0)
+    found, mean, deviation = find_components(rows), values.mean(axis=0), values.std(axis=0)
     if not deviation.all():
-        raise UsageError("a number whose values are all alike is no component.")
-    places, signs = aligned(found.sources, (values - mean) / deviation)
+        raise UsageError("a component must vary; got a component whose values are all equal.")
+    places, signs = align(found.sources, (values - mean) / deviation)
     return Map(found.mean, mean, found.unmixing[:, places] * signs * deviation)
 
 
-def by_sample(rows: FloatArray, sample: FloatArray) -> Map:
-    """The map that takes each component of the rows for the one of a sample that is distributed as it is, and mixes
-    them as those of the sample are mixed.
+def match_by_sample(rows: FloatArray, sample: FloatArray) -> Map:
+    """Return the map that matches the components of rows with those of a sample, and combines them as in the sample.
 
-    Parameters
-    ----------
-    rows, sample : float array (n, d), (p, d)
-
-    Returns
-    -------
-    Map
+    `rows`, `sample`: float arrays (n, d), (p, d).
     """
-    found, own = components(rows), components(sample)
-    places, signs = aligned(found.sources, own.sources)
+    found, own = find_components(rows), find_components(sample)
+    places, signs = align(found.sources, own.sources)
     return Map(found.mean, own.mean, found.unmixing[:, places] * signs @ np.linalg.inv(own.unmixing))

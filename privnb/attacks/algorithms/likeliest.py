@@ -1,4 +1,4 @@
-"""The likeliest counts behind what is seen, where each value is seen as others by chance: the one iteration for all."""
+"""Expectation maximization: the most likely counts of values that are observed with random changes."""
 
 from collections.abc import Callable
 
@@ -9,12 +9,12 @@ from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Positive, validated
 
-STEPS = 1000  # of an iteration, at most
-RISE = 1e-9  # of the mean log-likelihood, below which an iteration ends
+STEPS = 1000  # maximum number of steps
+RISE = 1e-9  # the iteration ends if the mean log-likelihood rises by less than this in a step
 
 
 @validated
-def expectation_maximized(
+def maximize_expectation(
     seen: ArrayLike,
     likelihood: FloatArray,
     *,
@@ -22,48 +22,52 @@ def expectation_maximized(
     rise: Positive = RISE,
     ended: Callable[[FloatArray, FloatArray], bool] | None = None,
 ) -> FloatArray:
-    """Return how many records have each value, estimated iteratively: the likeliest counts, none of them below 0.
+    """Return the most likely number of records with each value, computed by iteration.
 
-    Each step gives every record seen to the values as likely as these are to stand behind it. The likelihood never
-    falls. It may end before the likeliest counts are reached.
+    Each step divides every observed record among the values, in proportion to the probability that each value is its
+    origin. The likelihood never falls. The iteration may stop before it reaches the most likely counts.
 
     Parameters
     ----------
     seen : array (cells,)
-        How many records have each cell.
+        The number of records with each cell.
     likelihood : float array (values, cells)
-        How likely each cell is seen for each value.
+        The probability of each cell for each value.
     steps : int
-        At most so many.
+        The maximum number of steps.
     rise : float
-        It ends once the mean log-likelihood rises by less; above 0.
+        The iteration ends if the mean log-likelihood rises by less than this number in a step; above 0.
     ended : function of two float arrays (values,), optional
-        Whether it ends with these shares, the last and those before; None: by `rise`.
+        A function of the last shares and the previous ones that returns whether the iteration ends; with None, `rise`
+        decides.
 
     Returns
     -------
     float array (values,)
-        Of the same sum.
+        The numbers of records, with the same sum as `seen`.
 
     Raises
     ------
     ValueError
-        For cells that no value explains.
+        If no value explains a cell.
 
     Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS
     2001, section 3 (expectation maximization).
 
-    >>> found = expectation_maximized([74, 26], np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> found = maximize_expectation([74, 26], np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> found.round(2).tolist()
     [80.0, 20.0]
     """
     seen = np.asarray(seen, dtype=float)
     if (seen < 0).any() or not seen.sum() > 0:
-        raise UsageError("seen must be counts from 0, and not all 0.")
+        raise UsageError("`seen` must hold counts of at least 0, and at least one count above 0.")
     total, occurring = seen.sum(), seen > 0
     weights, explained = seen[occurring] / total, np.ascontiguousarray(likelihood[:, occurring])
     if not (explained.sum(axis=0) > 0).all():
-        raise UsageError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
+        raise UsageError(
+            "every cell must be possible under the noise; got cells that no value can become. Give as `law` the law of "
+            "the noise that was added."
+        )
     before = shares = np.full(len(likelihood), 1 / len(likelihood))
     likelihood_before = -np.inf
     for step in range(steps + 1):

@@ -1,4 +1,4 @@
-"""Which of the rows that fit are nearest to what is known, and what stands in them: on bits and numbers alone."""
+"""Search for the nearest rows among those that fit, and count their values; all arguments are bits and numbers."""
 
 import numpy as np
 from numba import njit
@@ -7,14 +7,26 @@ from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
 
 
-def nearest(
+def keep_nearest(
     fit: IntArray, known: FloatArray, released: FloatArray, row: IntArray, most: FloatArray, every: bool
 ) -> None:
-    """Leave each group only its nearest rows. fit: bit matrix (groups, bytes of 8 rows). known: (groups, columns).
-    released: (distinct, columns), of which each row is one, integer array (rows,). most: how far cells are apart at
-    most, (columns,). All in widths of the domains. every: whether all rows are candidates of all groups.
+    """Keep only the nearest rows of each group, and change `fit` in place.
+
+    The unit of all distances is the width of a column's domain.
+
+    Parameters
+    ----------
+    fit : bit matrix (groups, bytes of 8 rows)
+    known : float array (groups, columns)
+    released : float array (distinct, columns)
+    row : integer array (rows,)
+        The position in `released` of each row.
+    most : float array (columns,)
+        The maximum distance of two cells.
+    every : bool
+        Whether all rows are candidates of all groups.
     """
-    if every:  # rows that are alike are compared once, column by column, several at a time
+    if every:  # equal rows are compared once, column by column, several at a time
         own, ends = np.argsort(row, kind="stable"), np.cumsum(np.bincount(row))
         _of_all(fit, known, np.ascontiguousarray(released.T), most, own, ends)
     else:
@@ -68,7 +80,7 @@ def _of_some(fit: IntArray, known: FloatArray, released: FloatArray, row: IntArr
 
 @njit(cache=True)
 def _move(far: FloatArray, column: FloatArray, value: float, most: float) -> None:
-    """Add to how far rows are how far their cells of a column are from a value, at most `most`."""
+    """Add the distance of each row's cell in a column from a value, but at most `most`, to the distance of the row."""
     for one in range(len(far)):
         apart = abs(column[one] - value)
         far[one] += apart if apart < most else most
@@ -76,7 +88,7 @@ def _move(far: FloatArray, column: FloatArray, value: float, most: float) -> Non
 
 @njit(cache=True)
 def _apart(known: FloatArray, group: int, released: FloatArray, one: int, most: FloatArray, least: float) -> float:
-    """How far two rows are apart, or more than `least`, where they are farther: then they are not the nearest."""
+    """Return the distance between two rows, or some number above `least` if the distance exceeds `least`."""
     apart = 0.0
     for column in range(len(most)):
         apart += min(abs(released[one, column] - known[group, column]), most[column])
@@ -86,8 +98,8 @@ def _apart(known: FloatArray, group: int, released: FloatArray, one: int, most: 
 
 
 @njit(cache=True)
-def add(fit: IntArray, values: IntArray, counts: IntArray) -> None:
-    """Count the values, integer array (rows,), of the rows whose bits are set. fit: (groups, bytes)."""
+def add_counts(fit: IntArray, values: IntArray, counts: IntArray) -> None:
+    """Count the values, integer array (rows,), of the rows with set bits, and add the counts to `counts`."""
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
             bits = fit[group, byte]
@@ -97,8 +109,8 @@ def add(fit: IntArray, values: IntArray, counts: IntArray) -> None:
 
 
 @njit(cache=True)
-def summed(fit: IntArray, weights: FloatArray) -> FloatArray:
-    """The sum of the weights, float array (rows,), of the rows whose bits are set: float array (groups,)."""
+def sum_weights(fit: IntArray, weights: FloatArray) -> FloatArray:
+    """Return, for each group, the sum of the `weights` of the rows with set bits: float array (groups,)."""
     total = np.zeros(len(fit))
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -110,8 +122,8 @@ def summed(fit: IntArray, weights: FloatArray) -> FloatArray:
 
 
 @njit(cache=True)
-def spread(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
-    """Of each row the sum of the weights, float array (groups,), of the groups in which its bit is set."""
+def spread_weights(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
+    """Return, for each row, the sum of the `weights` of the groups in which its bit is set: float array (rows,)."""
     total = np.zeros(rows)
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -122,8 +134,8 @@ def spread(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
     return total
 
 
-def common(first: IntArray, second: IntArray, of_first: IntArray, of_second: IntArray) -> FloatArray:
-    """How many rows are set in both of two groups, each of one matrix: float array (m,)."""
+def count_common(first: IntArray, second: IntArray, of_first: IntArray, of_second: IntArray) -> FloatArray:
+    """Count the rows that are in both groups of each pair, which has one group of each matrix: float array (m,)."""
     found = np.zeros(len(of_first))
     for start in range(0, len(found), 256):
         part = slice(start, start + 256)

@@ -1,10 +1,11 @@
-"""Filters that take noise off again: each is one matrix, made of covariances alone.
+"""Filters that remove noise; each filter is a matrix that depends only on covariances.
 
-A released record y, float array (m,), becomes mean + (y - mean) @ filter. So a table of any length costs its covariance
-and one product. Filters that keep directions look at columns in units of their noise's standard deviation, in which
-noise that is drawn apart is alike in all directions.
+A released record y, float array (m,), becomes mean + (y - mean) @ filter, so a table of any length needs only its
+covariance and one product. Filters that select directions first divide each column by the standard deviation of its
+noise, so that independent noise has the same variance in all directions.
 
-Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; the papers stand at each.
+Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; each function names its
+paper.
 """
 
 from collections.abc import Callable
@@ -15,37 +16,33 @@ from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.errors import UsageError
 
-TINY = 1e-12  # of the largest eigenvalue: what is smaller is rounding
+TINY = 1e-12  # share of the largest eigenvalue; smaller eigenvalues are rounding errors
 
 
 def moments(released: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean, float array (m,), and the sample covariance, (m, m), of n records, float array (n, m).
+    """Return the mean, float array (m,), and the sample covariance, float array (m, m), of n records.
 
-    Raises ValueError for fewer than two records: one does not vary.
+    Raises ValueError for fewer than two records.
     """
     if len(released) < 2:
-        raise UsageError(f"a covariance needs two records or more, got {len(released)}.")
+        raise UsageError(f"`released` must have at least 2 records; got {len(released)}.")
     mean = released.mean(axis=0)
     apart = released - mean
     return mean, apart.T @ apart / (len(released) - 1)
 
 
 def noise_bounds(variance: float, ratio: float) -> tuple[float, float]:
-    """Between which eigenvalues the covariance of a sample of pure noise lies, in the limit: (low, high).
+    """Return the limits of the smallest and the largest eigenvalue of the sample covariance of pure noise.
 
     Parameters
     ----------
     variance : float
-        Of the noise in each of m columns.
+        The variance of the noise in each of m columns.
     ratio : float
-        Records per column, n / m, at least 1.
-
-    Returns
-    -------
-    low, high : float
+        The number of records per column, n / m, at least 1.
 
     Source: Kargupta, Datta, Wang, Sivakumar, ICDM 2003 (the Marchenko-Pastur law). Erratum: section 15.3.2 of the book
-    lost the root of the ratio.
+    omits the square root of the ratio.
 
     >>> noise_bounds(1, 4)
     (0.25, 2.25)
@@ -54,55 +51,47 @@ def noise_bounds(variance: float, ratio: float) -> tuple[float, float]:
     return low, high
 
 
-def most_noise(covariance: FloatArray, records: int) -> float:
-    """The most variance that noise may have which is drawn apart in each column, alike in all.
+def largest_noise(covariance: FloatArray, records: int) -> float:
+    """Return the largest possible variance of independent noise that has the same variance in all columns.
 
-    In no direction can noisy records vary less than their noise does: the least eigenvalue of their covariance is at
-    least that of the noise (lemma 15.1), which has `noise_bounds`.
+    Noisy records vary at least as much as their noise in every direction. The smallest eigenvalue of the records'
+    covariance is therefore at least that of the noise's covariance (lemma 15.1), which `noise_bounds` returns. If
+    records hardly vary in some direction, the result is close to the variance of the noise.
 
     Parameters
     ----------
     covariance : float array (m, m)
-        Of the released records.
+        The covariance of the released records.
     records : int
-        How many there are, more than m.
-
-    Returns
-    -------
-    float
-        Nearly the variance itself, where records hardly vary in some direction.
+        The number of records, more than m.
 
     Raises
     ------
     Unreadable
-        Where some direction does not vary at all, as no noise in each column leaves it.
+        If the records do not vary at all in some direction, which is impossible if each column has independent noise.
 
-    Source: this package, of Aggarwal and Yu 2008, lemma 15.1 and section 15.3.2.
+    Source: this package, after Aggarwal and Yu 2008, lemma 15.1 and section 15.3.2.
 
-    >>> most_noise(np.diag([9.0, 4, 2, 1]), 16)
+    >>> largest_noise(np.diag([9.0, 4, 2, 1]), 16)
     4.0
     """
     least = np.linalg.eigvalsh(covariance)
     if least[0] <= TINY * least[-1]:
-        raise Unreadable("the columns have a sum that does not vary: no noise was drawn apart in each of them.")
+        raise Unreadable("the columns must have independent noise; got columns of which one combination is constant.")
     return float(least[0] / noise_bounds(1, records / len(covariance))[0])
 
 
 def spectral_filter(covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
-    """Keep the directions that vary more than a sample of pure noise can.
+    """Return the filter (m, m) that keeps the directions in which the records vary more than pure noise can.
 
     Parameters
     ----------
     covariance : float array (m, m)
-        Of the released records.
+        The covariance of the released records.
     noise : float array (m, m)
-        Covariance of the noise, of which only the variances are read: it is taken for drawn apart.
+        The covariance of the noise. The filter uses only the variances, because it treats the noise as independent.
     records : int
-        How many records were released; from m.
-
-    Returns
-    -------
-    float array (m, m)
+        The number of released records, at least m.
 
     Source: Kargupta, Datta, Wang, Sivakumar, "On the Privacy Preserving Properties of Random Data Perturbation
     Techniques", ICDM 2003.
@@ -112,16 +101,10 @@ def spectral_filter(covariance: FloatArray, noise: FloatArray, records: int) -> 
 
 
 def svd_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
-    """Keep the directions that vary at least twice as much as the noise: half of that or more is the originals'.
+    """Return the filter (m, m) that keeps the directions in which the records vary at least twice as much as the noise.
 
-    Parameters
-    ----------
-    covariance, noise : float array (m, m)
-        As of `spectral_filter`.
-
-    Returns
-    -------
-    float array (m, m)
+    In these directions, the originals account for at least half of the variance. `covariance`, `noise`: float arrays
+    (m, m), the covariances of the released records and of the noise.
 
     Source: Guo and Wu, "On the Use of Spectral Filtering for Privacy Preserving Data Mining", SAC 2006.
     """
@@ -129,42 +112,39 @@ def svd_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def pca_filter(covariance: FloatArray, noise: FloatArray, captured: float) -> FloatArray:
-    """Keep the fewest directions of the estimated original covariance that hold the share `captured` of its variance.
+    """Return the filter (m, m) that keeps the main directions of the originals.
+
+    The filter keeps the smallest number of directions that contain the share `captured` of the originals' variance.
 
     Parameters
     ----------
     covariance, noise : float array (m, m)
-        Of the released records, and of the noise: their difference estimates that of the originals.
+        The covariances of the released records and of the noise. The difference between the two covariances estimates
+        the covariance of the originals.
     captured : float
-        Above 0, at most 1.
-
-    Returns
-    -------
-    float array (m, m)
+        The share of the variance that the kept directions contain, above 0 and at most 1.
 
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005, section 5.
     """
 
-    def fewest(varies: FloatArray) -> BoolArray:
+    def main_directions(varies: FloatArray) -> BoolArray:
         held = np.maximum(varies, 0)
-        before = held.cumsum() - held  # of the directions that vary more: they are sorted
+        before = held.cumsum() - held  # the variance held by the directions that vary more, which come first
         return (held > TINY * held[:1]) & (before < captured * held.sum() - TINY)
 
-    return _projection(_scaled(covariance - noise, noise), noise, fewest)
+    return _projection(_scaled(covariance - noise, noise), noise, main_directions)
 
 
 def gaussian_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
-    """The likeliest original of each record, if records and noise are Gaussian; the mean, if they are not, of all
-    straight-line guesses the one of least squared error.
+    """Return the filter (m, m) whose guesses have the smallest squared error of all linear guesses.
+
+    For Gaussian records and noise, the filter gives the most likely original of each record.
 
     Parameters
     ----------
     covariance, noise : float array (m, m)
-        As of `pca_filter`. What would be a negative variance of the originals is taken for 0.
-
-    Returns
-    -------
-    float array (m, m)
+        The covariances of the released records and of the noise. The filter replaces a negative variance of the
+        originals by 0.
 
     Source: Huang, Du, Chen, SIGMOD 2005, section 6 (Bayes estimate).
     """
@@ -175,18 +155,18 @@ def gaussian_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def gaussian_posterior(prior: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What a Gaussian record with Gaussian noise tells of the record.
+    """Return the filter and the posterior covariance of a Gaussian record with Gaussian noise.
 
     Parameters
     ----------
     prior, noise : float array (m, m)
-        Covariances of the originals and of the noise; either may be singular.
+        The covariances of the originals and of the noise; either may be singular.
 
     Returns
     -------
     filter : float array (m, m)
     covariance : float array (m, m)
-        Of the original around the guess.
+        The covariance of the original around the guess.
 
     >>> filter, left = gaussian_posterior(np.array([[2.0, 1], [1, 2]]), np.eye(2))
     >>> (np.array([3, 0]) @ filter).round(9).tolist(), left.round(9).tolist()
@@ -199,23 +179,21 @@ def gaussian_posterior(prior: FloatArray, noise: FloatArray) -> tuple[FloatArray
 
 
 def _scale(covariance: FloatArray) -> FloatArray:
-    """The standard deviation of each column, 1 where it does not vary: float array (m,)."""
+    """Return the standard deviation of each column, or 1 for a column that does not vary: float array (m,)."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
     return np.where(deviations > 0, deviations, 1.0)
 
 
 def _scaled(covariance: FloatArray, noise: FloatArray) -> FloatArray:
-    """A covariance in units of the noise's standard deviation."""
+    """Return a covariance in units of the noise's standard deviation."""
     if (np.diag(noise) <= 0).any():
-        raise UsageError(
-            "the noise of a column has no variance, so there is nothing to take off. Leave the column out."
-        )
+        raise UsageError("the noise of each column must have a variance above 0. Leave out a column without noise.")
     scale = _scale(noise)
     return covariance / np.outer(scale, scale)
 
 
 def _projection(covariance: FloatArray, noise: FloatArray, kept: Callable[[FloatArray], BoolArray]) -> FloatArray:
-    """Onto the eigenvectors that `kept(falling eigenvalues)` names, boolean array (m,); back in the columns' units."""
+    """Return the projection onto the eigenvectors that `kept`, called with the descending eigenvalues, selects."""
     varies, directions = np.linalg.eigh(covariance)
     some, scale = directions[:, ::-1][:, kept(varies[::-1])], _scale(noise)
     return (some @ some.T) / scale[:, None] * scale

@@ -1,1 +1,1 @@
-"""Attacks that guess an attribute of people."""
+"""Attacks that infer an attribute of people."""

@@ -1,33 +1,34 @@
-"""The rows of known records found by their distances, and a rotation turned back by them."""
+"""Recovery from a rotation by the distances between known records, which identify the rows of these records."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from privnb.attacks.algorithms.unmixing import turned_back
+from privnb.attacks.algorithms.unmixing import undo_rotation
 from privnb.attacks.recovery.recovery_knowledge import Records
 from privnb.attacks.recovery.unmixing import Places, Unmixing
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Positive, at_least
 
-NODES = 20_000  # rows that are tried, at most; each is compared with all others
+NODES = 20_000  # maximum number of rows that are tried; each row is compared with all others
 
 
 @dataclass(frozen=True)
 class DistanceInference(Unmixing[Places]):
-    """Somebody who knows some people's records, but not their rows, finds these by how far they lie apart.
+    """Find the rows of known records by the distances between them, and undo the rotation.
 
-    A rotation and a shift leave all distances, so that few sets of rows lie apart as the known records do. With the
-    rows they go on as `KnownRotation` does. Noise hides the distances: where no rows fit, they guess the mean of those
-    whom they know. Small tables of few numbers are attacked so, as each row may have to be compared with all others.
+    A rotation and a shift keep all distances, so only a small number of sets of rows have the same distances as the
+    known records. The attack then continues like `KnownRotation`, with such a set of rows. Noise hides the distances;
+    if no set of rows fits, the guess is the mean of the known records. The attack is for small tables, because each row
+    may be compared with all others.
 
     Parameters
     ----------
     people : int
-        How many are known, from 2.
+        The number of known people, at least 2.
     within : float
-        By how much two distances may differ that are taken for one, in widths of the domains; above 0.
+        The largest difference between two distances that count as equal; the unit is the width of a domain. Above 0.
 
     Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.3; Chen, Sun, Liu, "Towards Attack-Resilient Geometric
     Data Perturbation", SDM 2007.
@@ -40,34 +41,30 @@ class DistanceInference(Unmixing[Places]):
     square = True
 
     def _solved(self, seen: FloatArray, people: Places) -> Places:
-        rows = images(people.known, seen, self.within)
-        return people if rows is None else Places(people.known, seen[rows])  # `people` have no rows yet
+        rows = find_images(people.known, seen, self.within)
+        return people if rows is None else Places(people.known, seen[rows])  # without images, `people` has no rows
 
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
         known, theirs = self.learned.solution
-        return turned_back(known, theirs, rng)(seen) if len(theirs) else np.tile(known.mean(axis=0), (len(seen), 1))
+        return undo_rotation(known, theirs, rng)(seen) if len(theirs) else np.tile(known.mean(axis=0), (len(seen), 1))
 
 
-def images(known: FloatArray, seen: FloatArray, within: float) -> IntArray | None:
-    """The positions of rows that lie apart as the known records do, integer array (p,); None where there are none, or
-    none is found by the `NODES` rows that are tried.
+def find_images(known: FloatArray, seen: FloatArray, within: float) -> IntArray | None:
+    """Return the positions of rows with the same distances as the known records, integer array (p,).
 
-    First rows that also lie as far from the origin: a rotation leaves it where it was, a shift does not. Of several
-    sets of rows that fit, such as a record's that is turned into another's, the first is taken.
+    The result is None if there are no such rows, or if the search does not find them among the `NODES` rows that it
+    tries. Rows at the same distance from the origin are tried first, because a rotation keeps this distance, although a
+    shift does not. If several sets of rows fit, the function returns the first one.
 
     Parameters
     ----------
     known : float array (p, d)
     seen : float array (n, d)
     within : float
-        The most by which two distances may differ that are taken for one.
-
-    Returns
-    -------
-    integer array (p,), or None
+        The largest difference between two distances that count as equal.
     """
     rows, first = np.unique(seen.round(9), axis=0, return_index=True)  # equal rows have equal images
-    order = _far_apart(known)
+    order = _spread_order(known)
     records = known[order]
     apart = np.linalg.norm(records[:, None] - records, axis=2)
     for anchored in (True, False):
@@ -81,8 +78,8 @@ def images(known: FloatArray, seen: FloatArray, within: float) -> IntArray | Non
     return None
 
 
-def _far_apart(known: FloatArray) -> IntArray:
-    """An order in which each record lies as far as can be from those before it: integer array (p,)."""
+def _spread_order(known: FloatArray) -> IntArray:
+    """Return an order in which each record is as far as possible from the records before it: integer array (p,)."""
     apart = np.linalg.norm(known[:, None] - known, axis=2)
     order = [int(apart.max(axis=1).argmax())]
     while len(order) < len(known):
@@ -93,11 +90,11 @@ def _far_apart(known: FloatArray) -> IntArray:
 
 
 def _search(rows: FloatArray, apart: FloatArray, fits: list[IntArray], within: float) -> IntArray | None:
-    """Rows of `fits`, one for each known record, that lie `apart`; depth first: integer array (p,), or None."""
+    """Return one row of `fits` for each known record, with the distances `apart`, or None, by depth-first search."""
     tried = 0
 
-    def extended(chosen: list[int], left: list[IntArray]) -> list[int] | None:
-        """The whole of what was begun by the rows `chosen`; `left`: which rows fit each record that is left."""
+    def extend(chosen: list[int], left: list[IntArray]) -> list[int] | None:
+        """Return a complete choice that starts with the rows `chosen`; `left` holds the rows for each other record."""
         nonlocal tried
         if not left:
             return chosen
@@ -108,9 +105,9 @@ def _search(rows: FloatArray, apart: FloatArray, fits: list[IntArray], within: f
                 each[np.abs(np.linalg.norm(rows[each] - rows[row], axis=1) - distance) <= within]
                 for each, distance in zip(left[1:], apart[len(chosen), len(chosen) + 1 :], strict=True)
             ]
-            if all(map(len, narrowed)) and (found := extended([*chosen, row], narrowed)):
+            if all(map(len, narrowed)) and (found := extend([*chosen, row], narrowed)):
                 return found
         return None
 
-    found = extended([], fits)
+    found = extend([], fits)
     return None if found is None else np.array(found)

@@ -1,4 +1,4 @@
-"""Guessing one column of a person's record with a miner trained on the release."""
+"""Inference of one column of a person's record, by a miner that was trained on the release."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Self
@@ -20,12 +20,12 @@ from privnb.miners.weka import WekaMiner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.validation import validated
 
 
 class Trained(NamedTuple):
-    """The columns that a `MinerInference` reads, the released ones as the miner read them, and the miner itself."""
+    """The columns that a `MinerInference` reads, the encoded released rows, and the trained miner."""
 
     names: list[str]
     encoded: Encoded
@@ -34,27 +34,27 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class MinerInference(Attack[Trained]):
-    """Someone with a ready-made data miner who wants to know one thing of people more exactly than it was published.
+    """Train a ready-made data miner on the release, and predict a column more precisely than it was published.
 
-    A reporter or a noisy neighbour downloads the release, knows some of the other columns of some people, as they are
-    or as they were released, and no more of anyone. They train the miner on the released table, as they would for any
-    honest use, and let it guess the column that interests them. Where that column was released as labels they get a
-    label, where it was released as numbers a number, neither rounded nor clipped.
+    The adversary, such as a reporter or a neighbor, downloads the release and knows some other columns of some people,
+    exactly or as released. The adversary trains the miner on the released table, as an honest analyst would, and
+    predicts the target column. If the column was released as labels, the prediction is a label; if it was released as
+    numbers, the prediction is a number, neither rounded nor clipped.
 
     Parameters
     ----------
     miner : Miner, WekaMiner, str or estimator
-        A miner, its name, or a classifier or regressor of scikit-learn's kind: see `miners.reference_set`.
+        A miner, the name of a miner, or a scikit-learn classifier or regressor; see `miners.reference_set`.
     target : str
-        The column that they want.
+        The column to predict.
     known : tuple of str, optional
-        The columns that they know of a person and the miner reads; None: all other published ones.
+        The columns that the adversary knows about a person. If None, the adversary knows all other published columns.
 
     Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
     """
 
     miner: Any
-    target: Annotated[str, lambda name, value: expect.text(name, value, "the column that they want")]
+    target: Annotated[str, lambda name, value: expect.text(name, value, "the column to predict")]
     known: Columns = None
     supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed", "synthetic")
 
@@ -62,43 +62,50 @@ class MinerInference(Attack[Trained]):
         if not isinstance(self.miner, Miner | Vote | WekaMiner):
             found = reference_set(self.miner)
             if len(found) != 1:
-                raise UsageError(f"miner must be one miner; got {len(found)}: {name_list(m.name for m in found)}.")
+                raise UsageError(f"`miner` must be one miner; got {len(found)}: {join_names(m.name for m in found)}.")
             object.__setattr__(self, "miner", found[0])
         super().__post_init__()
 
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
+        """Return an example attack on a table of this schema, for the contract tests."""
         return [cls("decision tree", schema.sensitive[0])]
 
     @property
     def called(self) -> str:
+        """Return the name of the miner."""
         return self.miner.name
 
     def _learn(self, published: Published) -> Trained:
         names = list(self.known or (name for name in published.schema.published if name != self.target))
         if self.target in names:
-            raise UsageError(f"{self!r} would read the column that it guesses. Leave '{self.target}' out of `known`.")
+            raise UsageError(
+                f"{self!r}: `known` must not list the predicted column; got '{self.target}'. Leave the column out."
+            )
         if self.target not in published.table:
-            raise UsageError(f"{self!r}: the release has no column '{self.target}'; it has {list(published.table)}.")
+            raise UsageError(
+                f"{self!r}: `target` must be one of {list(published.table)}; got '{self.target}'. Try one of these "
+                "columns."
+            )
         encoded = encode(published.table, names, published.schema, published.hierarchies)
         return Trained(names, encoded, self.miner.fit(encoded, published.table[self.target]))
 
     @validated
     def predict(self, known: pd.DataFrame) -> Array:
-        """Return the guesses, as the target's cells are published: labels or numbers, array (m,).
+        """Return the guesses in the form of the published target, labels or numbers, as an array (m,).
 
         Parameters
         ----------
         known : DataFrame
-            m people with at least the columns that the miner reads, as exact or as published cells. The target is not
-            read, if it is there.
+            A table of m people, with exact or published cells in at least the columns that the miner reads. The target
+            column is ignored.
 
         Raises
         ------
         SchemaError
-            For a column that is missing.
+            For a missing column.
         Unreadable
-            Where the attack's own `known` is None and the release has columns that people have not.
+            If the attack's `known` is None and the release has columns that a sanitizer added.
         """
         (names, encoded, miner), published = self.learned, self.published
         self._check_known(names, known)
@@ -106,11 +113,12 @@ class MinerInference(Attack[Trained]):
 
     @validated
     def baseline(self, known: pd.DataFrame) -> Array:
-        """Return the guess without the release's other columns, the same for everyone: array (m,).
+        """Return the guess that uses no other column of the release, which is the same for everyone: array (m,).
 
-        Of categories the commonest published value (Brickell and Shmatikov 2008, section 4.1, A_base), the first in
-        sorted order of several. Of numbers the middle of the public domain, as the narrowest label that holds it
-        where the column is published as labels.
+        For categories, the guess is the most common published value (Brickell and Shmatikov 2008, section 4.1, A_base);
+        if several values are equally common, the guess is the first one in sorted order. For numbers, the guess is the
+        middle of the public domain, or the narrowest label that contains the middle if the column is published as
+        labels.
         """
         return bare_guess(self.published, self.target, len(known))
 
@@ -120,8 +128,8 @@ class MinerInference(Attack[Trained]):
 
 
 def bare_guess(published: Published | Release, target: str, m: int) -> Array:
-    """Return `MinerInference.baseline` for m people, of what was published or of its release: array (m,)."""
-    attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))  # no categories
+    """Return `MinerInference.baseline` for m people, from a release or its published form, as an array (m,)."""
+    attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))
     if not attribute.numeric:
         return np.full(m, column.mode()[0], dtype=object)
     value = attribute.numbers.middle

@@ -1,11 +1,11 @@
-"""Whoever fills blocked cells in may have the hidden rules again.
+"""Imputation of blocked cells, by which an adversary may recover hidden rules.
 
-An adversary guesses whether an item is there from the known cells of the same record: it is likelier where
-more of the item's usual companions are. `all` takes each unknown for an item that is there, as it is where blocking
-hides present items alone.
+The adversary guesses from the known cells of a record whether the record has a blocked item: the item is more likely if
+more of its usual companions are present. The method "all" treats each blocked cell as a present item, which is correct
+if blocking hides only present items.
 
-Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004 (the danger);
-Aggarwal and Yu 2008, section 10.3. The guess by companions is this package's: naive Bayes.
+Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004 (the risk); Aggarwal
+and Yu 2008, section 10.3. The guess by companions, with naive Bayes, is a method of this package.
 """
 
 from collections.abc import Sequence
@@ -23,24 +23,25 @@ How = Literal["all", "companions"]
 
 
 @validated
-def filled(baskets: Baskets, how: How = "all") -> Baskets:
-    """Return the baskets with each blocked cell guessed.
+def fill_blocked(baskets: Baskets, how: How = "all") -> Baskets:
+    """Return the baskets with a guess for each blocked cell.
 
     Parameters
     ----------
     baskets : Baskets
-        With `unknown`.
+        The records, with blocked cells in `unknown`.
     how : str
-        "all": the item is there; "companions": where naive Bayes, learned from the known cells, finds it likelier
-        than not; of a table, where it is the likeliest value of its attribute.
+        "all": every blocked item is present. "companions": an item is present if naive Bayes, trained on the known
+        cells, gives it a probability above one half; in a table, an item is present if it is the most likely value of
+        its attribute.
 
     Returns
     -------
     Baskets
-        Without unknown cells.
+        The records without blocked cells.
     """
     if baskets.unknown is None:
-        raise UsageError("no cell of these baskets is blocked. Give what `block` returns.")
+        raise UsageError("`baskets` must have blocked cells; got none. Try the result of `block`.")
     blocked = baskets.unknown.any(axis=0)
     has = baskets.has | baskets.unknown
     if how == "companions":
@@ -54,7 +55,7 @@ def filled(baskets: Baskets, how: How = "all") -> Baskets:
 
 
 def _likeliest(scores: FloatArray, kinds: Sequence[object]) -> BoolArray:
-    """Of the values of each attribute the one of the highest score in each record: bool array (n, items)."""
+    """Return, for each record and attribute, the value with the highest score: bool array (n, items)."""
     found = np.zeros(scores.shape, dtype=bool)
     for kind in dict.fromkeys(kinds):
         places = [place for place, each in enumerate(kinds) if each == kind]
@@ -64,10 +65,10 @@ def _likeliest(scores: FloatArray, kinds: Sequence[object]) -> BoolArray:
 
 
 def _score(baskets: Baskets, unknown: BoolArray, place: int, rows: BoolArray) -> FloatArray:
-    """By how much likelier records, bool array (n,), have the item than not, as naive Bayes says: log odds."""
+    """Return the log odds, by naive Bayes, that each of the records `rows`, bool array (n,), has the item."""
     score = np.zeros(1)
     others = np.delete(np.arange(len(baskets.items)), place)
-    if baskets.kinds is not None:  # other values of its attribute are blocked with it
+    if baskets.kinds is not None:  # other values of the attribute are blocked together with the item
         others = np.array([other for other in others if baskets.kinds[other] != baskets.kinds[place]])
     for own, sign in ((baskets.has[:, place], 1), (~baskets.has[:, place], -1)):
         among = own & ~unknown[:, place]
@@ -80,19 +81,21 @@ def _score(baskets: Baskets, unknown: BoolArray, place: int, rows: BoolArray) ->
 
 
 @validated
-def rightly_filled(original: Baskets, blocked: Baskets, guessed: Baskets) -> tuple[float, float]:
-    """Return the share of the blocked cells that are guessed rightly, and that of the commoner answer for each item.
+def filling_accuracy(original: Baskets, blocked: Baskets, guessed: Baskets) -> tuple[float, float]:
+    """Return the shares of blocked cells that the guesses and that the baseline fill in correctly.
+
+    For each item, the baseline guesses the more common answer, present or absent, among the known cells.
 
     Parameters
     ----------
     original, blocked, guessed : Baskets
-        Of the same records and items.
+        Baskets with the same records and items.
 
     Returns
     -------
     tuple of two float
-        0 to 1; lower is better for the owner who blocked. NaN without blocked cells. The second is the baseline: for
-        each item whichever answer, there or not, is commoner among the known cells.
+        Two shares, from 0 to 1; lower is better for the owner who blocked the cells. The shares are NaN if there are no
+        blocked cells.
     """
     cells = blocked.unknown
     if cells is None or not cells.any():

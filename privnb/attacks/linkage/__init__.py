@@ -1,1 +1,1 @@
-"""Attacks that find the row of a person."""
+"""Attacks that link people to their rows."""

@@ -1,4 +1,4 @@
-"""Public records against noise: whoever knows the law of the noise weighs how likely each row is each person's."""
+"""Linkage of a register to noisy rows, by the likelihood of their noise under its public distribution."""
 
 from dataclasses import dataclass
 
@@ -11,26 +11,25 @@ from privnb.attacks.linkage.record_linkage import CELLS, Distinct, ScoredLinkage
 from privnb.microdata.release import Published
 from privnb.runtime.arrays import Array, FloatArray
 
-OTHER = 1e6  # less likely is a row that differs in an exact column: by so many units of a logarithm
+OTHER = 1e6  # the log-likelihood that a row loses if it differs in an exact column
 
 
 @dataclass(frozen=True)
 class LikelihoodLinkage(ScoredLinkage):
-    """Somebody has a register of people and their values, knows the law of the noise, and takes the row that is most
-    likely the person's.
+    """Link each person of a register to their most likely row, by the public distribution of the noise.
 
-    A row is a person's with the likelihood of its noise for them, against that for all others in the register. A row
-    that differs in an exact column is nobody's but of whom it is alike.
+    The score of a row for a person is the likelihood of its noise if the row is that person's, compared with the
+    likelihoods for all people of the register. A row that differs in an exact column is very unlikely.
 
     Parameters
     ----------
     known : tuple of str, optional
-        The columns of the register; None: all quasi-identifiers.
+        The columns of the register. If None, the adversary knows all quasi-identifiers.
 
     Raises
     ------
     Unreadable
-        For noise whose law has no likelihood.
+        If the distribution of the noise has no likelihood.
 
     Source: Aggarwal and Yu 2008, sections 2.6 and 6.5 (the sum of log f_Y(z - w) over the columns, to be maximized; the
     sign is misprinted there); Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE
@@ -49,7 +48,7 @@ class LikelihoodLinkage(ScoredLinkage):
         return (super()._points(published, name, column) - domain.low) / domain.step
 
     def _against(self, people: Distinct) -> FloatArray:
-        """Return for each distinct row ln of its likelihood for all people together: float array (rows,)."""
+        """Return the log of the sum of each distinct row's likelihoods for all people: float array (rows,)."""
         rows = len(self.learned.rows.values)
         size, total = max(1, CELLS // rows), np.full(rows, -np.inf)
         for start in range(0, len(people.values), size):
@@ -59,7 +58,7 @@ class LikelihoodLinkage(ScoredLinkage):
         return total
 
     def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
-        """Return ln of how likely each row is each person's, of all in the register: float array (people, rows)."""
+        """Return, for each person, the log-probability that each row is that person's: float array (people, rows)."""
         return self._likelihoods(people) - drawn
 
     def _likelihoods(self, people: FloatArray) -> FloatArray:

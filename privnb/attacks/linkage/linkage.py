@@ -1,4 +1,4 @@
-"""The attack that k-anonymity was made against: find the released row of a person whose quasi-identifiers are known."""
+"""The attack that k-anonymity protects against: linkage of a person with known quasi-identifiers to a released row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,37 +8,37 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from privnb.attacks.algorithms.nearest import add, nearest, summed
+from privnb.attacks.algorithms.nearest import add_counts, keep_nearest, sum_weights
 from privnb.attacks.base import Columns
-from privnb.attacks.linkage.record_linkage import Distinct, RecordLinkage, points
-from privnb.microdata.counts import combinations, distinct_codes
+from privnb.attacks.linkage.record_linkage import Distinct, RecordLinkage, to_coordinates
+from privnb.microdata.counts import count_combinations, group_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.release import Published
-from privnb.microdata.schema import text
+from privnb.microdata.schema import to_text
 from privnb.microdata.treatment import KINDS, UNTRUE
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Randomness, validated
 
-CHUNK = 256  # known combinations at a time: small enough for the processor's cache
+CHUNK = 256  # known combinations that are compared at a time; they fit into the processor's cache
 
 
-Cells = tuple[IntArray, list[IntArray]]  # see `cells_of`
+Cells = tuple[IntArray, list[IntArray]]  # the result of `cells_of`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasedRows:
-    """What a `Linkage` reads of the released rows.
+    """The released rows, as a `Linkage` reads them.
 
     Parameters
     ----------
     names : tuple of str
-        The columns that the neighbour knows.
+        The columns that the adversary knows.
     cells : dict of str to Cells
-        Those of them whose cells are right.
+        The known columns whose cells are true.
     moved : tuple of str
-        The others, of which the nearest cells are taken.
+        The other known columns, in which the nearest cells count.
     numbers : Distinct
-        Their cells as numbers.
+        The cells of `moved` as numbers.
     """
 
     names: tuple[str, ...]
@@ -48,37 +48,38 @@ class ReleasedRows:
 
     @cached_property
     def alike(self) -> tuple[IntArray, IntArray]:
-        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). Each is a
-        kind of its own where the nearest row is taken.
+        """Return the first row of each set of rows that fit the same people, and the set of each row.
+
+        If the attack chooses the nearest row, each row is a set of its own.
         """
         every = np.arange(len(self.numbers.index))
         if self.moved or not self.cells:
             return every, every
         columns = [(codes, len(released)) for codes, released in self.cells.values()]
-        return distinct_codes(*zip(*columns, strict=True))
+        return group_codes(*zip(*columns, strict=True))
 
 
 @dataclass(frozen=True)
 class Linkage(RecordLinkage[ReleasedRows]):
-    """A neighbour who knows some quasi-identifiers of a person, and that the person is in the release, wants their row.
+    """Link a person with known quasi-identifiers, who is in the release, to one of the rows that fit.
 
-    The candidates are the released rows of which every known cell covers the known value; the neighbour takes
-    one of them at random. In a noisy or perturbed column no cell is right: of the rows that fit in the other columns
-    the neighbour takes the nearest, by the sum over these columns of |difference| / width of the public domain.
+    The candidates are the released rows whose cells cover all known values; one of them is chosen at random. Cells of
+    noisy or perturbed columns are not true. The attack therefore chooses, among the rows that fit in the other columns,
+    the nearest row in these columns, by the sum of |difference| / width of the public domain.
 
     Known cells may be exact values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have
-    a value in common. A missing number is known as such: NaN, or its mark; with noisy cells the middle of the domain is
-    compared for it, from which its noise was drawn.
+    a value in common. The adversary knows which numbers are missing: NaN, or the mark of the column. A missing number
+    that is compared with noisy cells counts as the middle of the domain, to which its noise was added.
 
     Parameters
     ----------
     known : tuple of str, optional
-        The columns that the neighbour knows; None: all quasi-identifiers.
+        The columns that the adversary knows. If None, the adversary knows all quasi-identifiers.
 
     Raises
     ------
     SchemaError
-        For a column or value that the release's schema lacks.
+        For a column or a value that is not in the release's schema.
 
     Source: Sweeney, "k-Anonymity: A Model for Protecting Privacy", IJUFKS 10(5), 2002; the nearest noisy row is the
     distance-based record linkage of Domingo-Ferrer and Torra, "Disclosure Risk Assessment in Statistical Data
@@ -86,20 +87,20 @@ class Linkage(RecordLinkage[ReleasedRows]):
     """
 
     known: Columns = None
-    called = ""  # results' own number of a release
+    called = ""  # results show its number as a property of the release, without the name of an attack
     supported_treatments = tuple(kind for kind in KINDS if kind != "synthetic")
-    moved: ClassVar[tuple[str, ...]] = ("noisy", "perturbed")  # treatments of which the nearest cell is taken
+    moved: ClassVar[tuple[str, ...]] = ("noisy", "perturbed")  # treatments for which the nearest cell is taken
 
     def _learn(self, published: Published) -> ReleasedRows:
         names = self._known_names(published)
         noisy = published.treated(*self.moved)
-        moved = {name: points(published, name, published.table[name]) for name in names if name in noisy}
+        moved = {name: to_coordinates(published, name, published.table[name]) for name in names if name in noisy}
         cells = {name: cells_of(published, name, published.table[name]) for name in names if name not in noisy}
         return ReleasedRows(names, cells, tuple(moved), Distinct(moved, len(published.table)))
 
     @validated
     def candidates(self, known: pd.DataFrame) -> IntArray:
-        """Return how many released rows each known person could be: integer array (m,), from 0; more is better."""
+        """Count the released rows that fit each known person, as an integer array (m,); more rows protect better."""
         numbers = np.zeros(len(known), dtype=np.int64)
         for people, group, fit in self._fitting(known):
             numbers[people] = _count(fit).sum(axis=1)[group]
@@ -107,27 +108,27 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
+        """Return, for each person, the exact probability that `predict` returns the row in `rows`: float array (m,)."""
         chances, (first, index) = np.zeros(len(known)), self.learned.alike
         numbers = np.bincount(index).astype(float)
         for people, group, fit in self._fitting(known, first):
             own, bits = index[rows[people]], fit.view(np.uint8)
             fits = bits[group, own // 8] >> (7 - own % 8) & 1
-            chances[people] = fits / np.maximum(summed(bits, numbers)[group], 1)
+            chances[people] = fits / np.maximum(sum_weights(bits, numbers)[group], 1)
         return chances
 
     @validated
     def counted(
         self, known: pd.DataFrame, values: IntArray, size: int
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield how often each value stands in the rows that each known person could be.
+        """Yield the counts of each value in the rows that fit each known person.
 
         Parameters
         ----------
         known : DataFrame
-            m people with the columns that the neighbour knows.
+            A table of m people with the columns that the adversary knows.
         values : integer array (rows,)
-            Of each released row, from 0 to `size` - 1.
+            The value of each released row, from 0 to `size` - 1.
         size : int
 
         Yields
@@ -135,27 +136,27 @@ class Linkage(RecordLinkage[ReleasedRows]):
         people : integer array
             Positions in `known`.
         group : integer array
-            Of each of them, the number of their row in `counts`.
+            The row of `counts` of each of these people.
         counts : integer array (groups, size)
         """
         for people, group, fit in self._fitting(known):
             counts = np.zeros((len(fit), size), dtype=np.int64)
-            add(fit.view(np.uint8), values, counts)
+            add_counts(fit.view(np.uint8), values, counts)
             yield people, group, counts
 
     @validated
     def fits(self, known: pd.DataFrame) -> tuple[IntArray, IntArray]:
-        """Return which rows each known person could be.
+        """Return the rows that fit each known person.
 
         Parameters
         ----------
         known : DataFrame
-            m people with the columns that the neighbour knows.
+            A table of m people with the columns that the adversary knows.
 
         Returns
         -------
         index : integer array (m,)
-            Of whom the same is known: a number of group from 0.
+            The group of each person, from 0; people with equal known cells are one group.
         fit : bit matrix (groups, bytes of 8 rows)
             The candidates of each group.
         """
@@ -168,19 +169,19 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return the published row chosen for each known person, at random among the candidates.
+        """Return the linked row of each known person, at random among the candidates.
 
         Parameters
         ----------
         known : DataFrame
-            m people with the columns that the neighbour knows.
+            A table of m people with the columns that the adversary knows.
         rng : int, Generator or None
-            Draws among the candidates.
+            The source of the random choice among the candidates.
 
         Returns
         -------
         integer array (m,)
-            -1 where there is no candidate.
+            The positions of the rows; -1 for a person without a candidate.
         """
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)
@@ -199,16 +200,15 @@ class Linkage(RecordLinkage[ReleasedRows]):
     def _fitting(
         self, known: pd.DataFrame, rows: IntArray | slice = slice(None)
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield `people` (positions in `known`), the `group` of each, and which of the `rows` are candidates of each
-        group.
+        """Yield `people` (positions in `known`), the `group` of each, and the candidates of each group among `rows`.
 
-        People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
+        People with equal known cells are one group. The candidates are a bit matrix (groups, words of 64 rows).
         """
         names, cells = self.learned.names, self.learned.cells
         n = len(self.published.table.index[rows])
         self._check_known(names, known)
         self._check_complete(names, known)
-        alike = combinations(known[list(names)])
+        alike = count_combinations(known[list(names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)
         masks = [self._mask(name, alike.values[name], rows) for name in cells]
@@ -224,7 +224,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
             yield people, alike.index[people] - start, fit
 
     def _mask(self, name: str, column: pd.Series, rows: IntArray | slice) -> tuple[IntArray, IntArray]:
-        """Return the number of each known cell, and which rows fit each distinct one: bit matrix (distinct, words)."""
+        """Return the code of each known cell, and the rows that fit each distinct cell, as a bit matrix."""
         cells, released = self.learned.cells[name][0][rows], self.learned.cells[name][1]
         first, last = np.concatenate(released).T
         number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
@@ -239,26 +239,26 @@ class Linkage(RecordLinkage[ReleasedRows]):
         return codes, fit.view(np.uint64)
 
     def _narrow(self, fit: IntArray, values: pd.DataFrame) -> None:
-        """Leave each group only the nearest of its candidates in the noisy columns."""
+        """Keep only the nearest candidates of each group in the noisy columns."""
         noisy = self.learned.moved
         domains = [self.published.schema[name].domain for name in noisy]
-        # Randomized response makes every other category alike, so each is 1 away.
+        # Under randomized response, all other categories are equally likely, so each is 1 away.
         widths = [getattr(domain, "width", 1) for domain in domains]
         most = [np.inf if hasattr(domain, "width") else 1.0 for domain in domains]
-        known = np.column_stack([points(self.published, name, values[name]) for name in noisy])
+        known = np.column_stack([to_coordinates(self.published, name, values[name]) for name in noisy])
         released, row = self.learned.numbers.values / widths, self.learned.numbers.index
-        nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self.learned.cells)
+        keep_nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self.learned.cells)
 
 
 class _AnyRow(Linkage):
-    """The rows that fit, also where they are nobody's: then the nearest ones."""
+    """A `Linkage` that also reads synthetic rows, and links people to the nearest ones."""
 
     supported_treatments = tuple(KINDS)
     moved = UNTRUE
 
 
 def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
-    """Return the linkage that also reads rows that are nobody's: it takes the nearest ones."""
+    """Return a linkage that also reads synthetic rows, and links people to the nearest ones."""
     return _AnyRow(known)
 
 
@@ -267,18 +267,20 @@ def _words(rows: int) -> int:
 
 
 def _count(words: IntArray) -> IntArray:
-    """Return the number of bits that are set in each word."""
+    """Return the number of set bits in each word."""
     return np.bitwise_count(words).astype(np.int64)
 
 
 def cells_of(published: Published, name: str, column: pd.Series) -> Cells:
-    """Return the distinct cell of each row, integer array (n,), and for each distinct cell the runs of neighbouring
-    positions on the attribute's line that it covers: a list of integer arrays (runs, 2), first and last of each.
+    """Return, for each row, its distinct cell, integer array (n,), and the positions that each distinct cell covers.
+
+    The positions are a list of integer arrays (runs, 2): the first and the last position of each run on the attribute's
+    line.
     """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
     codes, cells = attribute.coded(column)
     labels = [
-        c if isinstance(c, str) else text(attribute.numbers.value(int(attribute.numbers.codes(c)))) for c in cells
+        c if isinstance(c, str) else to_text(attribute.numbers.value(int(attribute.numbers.codes(c)))) for c in cells
     ]
     return codes, [generalization.runs(label) for label in labels]

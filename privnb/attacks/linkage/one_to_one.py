@@ -1,4 +1,4 @@
-"""Everybody has one row, and no row is two people's: a whole file of people is linked at once."""
+"""One-to-one linkage of a whole file of people, in which each person has one row and each row belongs to one person."""
 
 from dataclasses import dataclass
 
@@ -14,43 +14,44 @@ from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Validated, validated
 
-MOST = 5000  # people, or rows, that are matched at once: each with each is a matrix of 200 MB
+MAX_MATCHED = 5000  # maximum number of people and of rows at once: their scores are a matrix of 200 MB
 
 
 @dataclass(frozen=True)
 class OneToOne(RecordLinkage[ScoredLinkage]):
-    """Somebody knows some columns of many people, and gives each a row of their own so that all together fit best.
+    """Link each of many people to a different row, with the best total score.
 
-    The sum of the scores of another attack is as large as can be (the assignment problem). Where several assignments
-    are best, the order of the rows decides, which is random.
+    The attack maximizes the sum of another attack's scores (the assignment problem). If several assignments are best,
+    the order of the rows decides, which is random.
 
     Parameters
     ----------
     by : ScoredLinkage
-        What scores a row for a person, and what is known.
+        The attack that scores a row for a person and states the known columns.
 
     Raises
     ------
     Unreadable
-        For a table of more than 5,000 rows or people: attack a sample.
+        If there are more than 5,000 rows or people. Attack a sample instead.
 
     Source: Aggarwal and Yu 2008, section 8.2.1 (linear sum assignment of distances); Jaro, "Advances in record-linkage
-    methodology", JASA 84, 1989 (of weights).
+    methodology", JASA 84, 1989 (linear sum assignment of weights).
     """
 
-    by: ScoredLinkage = DistanceLinkage()  # noqa: RUF009 - it is as fixed as a number
+    by: ScoredLinkage = DistanceLinkage()  # noqa: RUF009 - it is immutable
     supported_treatments = ScoredLinkage.supported_treatments
 
     def __post_init__(self) -> None:
-        Validated.__post_init__(self)  # what is known is of `by`, which checked it
+        Validated.__post_init__(self)  # `by` has checked the known columns
 
     @property
     def called(self) -> str:
+        """Return the name of the attack in results."""
         return f"{self.by.called}, one to one"
 
     @property
-    def known(self) -> Columns:  # type: ignore[override] # no parameter of its own
-        """The columns that the adversary knows, of `by`."""
+    def known(self) -> Columns:  # type: ignore[override] # not a parameter
+        """Return the columns that the adversary knows, as the attack `by` states them."""
         return self.by.known
 
     def _learn(self, published: Published) -> ScoredLinkage:
@@ -58,12 +59,12 @@ class OneToOne(RecordLinkage[ScoredLinkage]):
         return self.by.fit(published)
 
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
+        """Return 1 for each person whom `predict` links to the row in `rows`, and 0 for others: float array (m,)."""
         return (self.predict(known) == rows).astype(float)
 
     @validated
     def predict(self, known: pd.DataFrame) -> IntArray:
-        """Return the published row of each known person, no row twice: integer array (m,); -1 for whom there is none
-        left.
+        """Return a different published row for each known person, as an integer array (m,); -1 if no row is left.
 
         `known`: DataFrame of m people with the columns that the adversary knows.
         """
@@ -75,8 +76,8 @@ class OneToOne(RecordLinkage[ScoredLinkage]):
         return chosen
 
     def _check_size(self, what: str, number: int) -> None:
-        if number > MOST:
+        if number > MAX_MATCHED:
             raise Unreadable(
-                f"{self!r} matches all with all, at most {MOST:,} {what}; there are {number:,}. Attack the release "
-                "of a random sample."
+                f"{self!r} can match at most {MAX_MATCHED:,} {what}; got {number:,}. Attack the release of a random "
+                "sample."
             )

@@ -1,35 +1,35 @@
-"""Record linkage by agreements: which columns agree in true pairs, and which by chance, learned from the pairs."""
+"""Probabilistic record linkage, by how often columns agree in true pairs and how often they agree by chance."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from privnb.attacks.base import Columns
-from privnb.attacks.linkage.distance_linkage import spreads
+from privnb.attacks.linkage.distance_linkage import column_deviations
 from privnb.attacks.linkage.record_linkage import CELLS, Distinct, ScoredLinkage
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.validation import Positive
 
-ROUNDS, SETTLED, EDGE = 500, 1e-9, 1e-6  # of EM; how small a change ends it; no probability is nearer to 0 or 1
+ROUNDS, SETTLED, EDGE = 500, 1e-9, 1e-6  # maximum steps of EM; smallest change; smallest distance from 0 and 1
 
 
 @dataclass(frozen=True)
 class ProbabilisticLinkage(ScoredLinkage):
-    """Somebody knows some columns of many people, and takes the row whose agreements with a person weigh most.
+    """Link each of many people to the row whose agreements with the person have the largest total weight.
 
-    Each pair of a person and a row agrees in some columns. How likely a column agrees in a true pair (m) and in another
-    one (u) is not known: EM finds both from how often each pattern of agreements occurs, where one row in all is
-    each person's. A column that agrees weighs ln(m / u), one that does not ln((1 - m) / (1 - u)).
+    Each pair of a person and a row agrees in some columns. The probabilities that a column agrees in a true pair (m)
+    and in another pair (u) are unknown: EM estimates both from the frequency of each pattern of agreements, given that
+    each person has one row. A column that agrees has the weight ln(m / u); any other column has the weight ln((1 - m) /
+    (1 - u)).
 
-    The model is that of Fellegi and Sunter. Libraries for it are made for names and addresses; the two probabilities of
-    a few columns are a dozen lines.
+    This is the model of Fellegi and Sunter.
 
     Parameters
     ----------
     known : tuple of str, optional
-        The columns that the adversary knows; None: all quasi-identifiers.
+        The columns that the adversary knows. If None, the adversary knows all quasi-identifiers.
     within : float
-        Numbers agree that are at most so many standard deviations of the released column apart; above 0.
+        Two numbers agree if they differ by at most this number of standard deviations of the released column; above 0.
 
     Source: Fellegi and Sunter, "A theory for record linkage", JASA 64, 1969; Jaro, JASA 84, 1989 (EM); Aggarwal and Yu
     2008, section 3.6.1.
@@ -57,7 +57,7 @@ class ProbabilisticLinkage(ScoredLinkage):
     def _patterns(self, people: FloatArray) -> IntArray:
         _, rows, numbers = self.learned
         found = np.zeros((len(people), len(rows.values)), dtype=np.int64)
-        near = self.within * spreads(rows)
+        near = self.within * column_deviations(rows)
         for place, numeric in enumerate(numbers):
             apart = np.abs(people[:, place, None] - rows.values[:, place])
             found |= (apart <= near[place] * numeric) << place
@@ -65,22 +65,23 @@ class ProbabilisticLinkage(ScoredLinkage):
 
 
 def em(agree: IntArray, times: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """Return how likely each column agrees in true pairs, and in others: two float arrays (columns,).
+    """Return the probabilities, by EM, that each column agrees in true pairs and in other pairs.
 
     Parameters
     ----------
     agree : integer array (patterns, columns)
-        1 where a column agrees.
+        1 if a column agrees.
     times : float array (patterns,)
-        How many pairs have each pattern.
+        The number of pairs with each pattern.
     share : float
-        How many pairs are true, a share of all.
+        The share of true pairs.
 
     Returns
     -------
     true, other : float array (columns,)
-        Probabilities, which the likelihood of the patterns does not get smaller by from round to round.
 
+    Examples
+    --------
     >>> agree = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
     >>> right, wrong = np.array([0.81, 0.09, 0.09, 0.01])[::-1], np.array([0.64, 0.16, 0.16, 0.04])
     >>> true, other = em(agree, 1000 * (0.1 * right + 0.9 * wrong), 0.1)

@@ -1,4 +1,4 @@
-"""What attacks have in common that look for the released row of a person: how likely it is found, and by chance."""
+"""The base classes of attacks that link a person to a released row."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,20 +15,20 @@ from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import some_of
+from privnb.runtime.names import abbreviate_names
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Randomness, validated
 
-CELLS = 2**22  # scores of a person and a row that are held at a time
+CELLS = 2**22  # scores of people and rows that are computed at a time
 
 
 Learned = TypeVar("Learned")
 
 
 class RecordLinkage(Attack[Learned]):
-    """Somebody knows some columns of a person, and that the person is in the release, and wants their row.
+    """An adversary who looks for a person's row, knows some columns of the person, and knows that the row is released.
 
-    Its subclasses have the parameter `known`, a tuple of columns or None for all quasi-identifiers.
+    Subclasses have the parameter `known`, a tuple of columns or None for all quasi-identifiers.
     """
 
     HINT: ClassVar[str] = "Give one fitted to the release: Linkage().fit(published)."
@@ -43,44 +43,48 @@ class RecordLinkage(Attack[Learned]):
         names = self.known or tuple(published.schema.quasi_identifiers)
         if held := [name for name in names if name in published.treated("bucketized")]:
             raise Unreadable(
-                f"{self!r} reads rows, and no row has {some_of(held)}: these are bucketized. Leave them out of "
-                "`known`, or choose another sanitizer."
+                f"{self!r} reads rows, and rows do not have {abbreviate_names(held)}, because these columns are "
+                "bucketized. Leave these columns out of `known`, or choose another sanitizer."
             )
         if absent := [name for name in names if name not in published.table]:
-            raise SchemaError(f"{self!r}: the release has no column {absent}; it has {', '.join(published.table)}.")
+            raise SchemaError(
+                f"{self!r}: `known` must list columns of the release, {', '.join(published.table)}; got {absent}."
+            )
         return names
 
     def _check_complete(self, names: tuple[str, ...], known: pd.DataFrame) -> None:
         schema = self.published.schema
         gaps = [name for name in names if schema[name].public_domain.missing is None and known[name].isna().any()]
         if gaps:
-            raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")
+            raise SchemaError(
+                f"{self!r}: `known` must not have missing values; got missing values in {gaps}. Write '*' instead of a "
+                "missing value."
+            )
 
     @abstractmethod
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return the probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
+        """Return the exact probability that `predict` gives `rows` (integer array (m,)), 0 to 1."""
 
     @validated
     def baseline(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return a row at random among all: what knowing that somebody is in the release is worth by itself."""
+        """Return a random row for each person: the guess of an adversary who only knows who is in the release."""
         return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
 
     def truth(self, dataset: Dataset, key: IntArray) -> IntArray:  # type: ignore[override] # its rows are the key's
-        """Return the published row of each record that was released, in the dataset's order: integer array (rows,).
+        """Return the published row of each released record, in the dataset's order, as an integer array (rows,).
 
-        `key`: the record of each published row, as `Release.publish` gives it.
+        `key` holds the record of each published row, from `Release.publish`.
         """
         if len(key) != len(self.published.table) or np.max(key) >= len(dataset):
             raise UsageError(
-                f"the key has {len(key)} rows, '{dataset.name}' {len(dataset)} records. Take its release's."
+                f"`key` must have one row for each record of '{dataset.name}', {len(dataset)}; got {len(key)} rows. "
+                f"Try the key of a release of '{dataset.name}'."
             )
         return np.argsort(key)
 
 
 class Distinct:
-    """Rows of numbers, each once: `values` (distinct, columns), which of them each row is (`index`), and how often
-    (`times`).
-    """
+    """The distinct rows of numbers, `values` (distinct, columns), the `index` of each row, and the counts `times`."""
 
     def __init__(self, columns: Mapping[str, FloatArray], rows: int) -> None:
         self.values, self.index, self.times = (
@@ -95,7 +99,7 @@ class Distinct:
 
 
 class Scored(NamedTuple):
-    """The released columns that a `ScoredLinkage` compares, their distinct rows, and which of them are numbers."""
+    """The released columns that a `ScoredLinkage` compares, their distinct rows, and whether each is numeric."""
 
     names: tuple[str, ...]
     rows: Distinct
@@ -103,10 +107,11 @@ class Scored(NamedTuple):
 
 
 class ScoredLinkage(RecordLinkage[Scored]):
-    """One that scores every released row for every person, and takes a row of the best score, at random among several.
+    """An attack that scores every released row for every person, and links a random row with the best score.
 
-    It reads numbers and categories. A column that is suppressed, be it in part, tells of nobody and is left out, and so
-    is a number that is the same in every row.
+    The attack reads numbers and categories. The attack leaves out a column that is wholly or partly suppressed, and a
+    column of
+    numbers that are the same in every row.
     """
 
     HINT: ClassVar[str] = "Give one such as DistanceLinkage()."
@@ -120,24 +125,24 @@ class ScoredLinkage(RecordLinkage[Scored]):
         return Scored(tuple(columns), Distinct(columns, len(published.table)), numeric)
 
     def _points(self, published: Published, name: str, column: pd.Series) -> FloatArray:
-        """Return cells as the numbers that are compared, float array (n,)."""
-        return points(published, name, column)
+        """Return cells as numbers for comparison, float array (n,)."""
+        return to_coordinates(published, name, column)
 
     def _against(self, people: Distinct) -> Array:
-        """Return what is drawn from all the known people before any is scored."""
+        """Return a result that the scores need and that depends on all known people together."""
         return np.empty(0)
 
     @abstractmethod
     def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
-        """Return how well each distinct released row fits each of some distinct people: float array (people, rows).
+        """Return the score of each distinct released row for each of some distinct people: float array (people, rows).
 
-        `people`: float array (people, columns), positions for categories; `drawn`: of `_against`.
+        `people`: float array (people, columns), positions for categories; `drawn`: the result of `_against`.
         """
 
     def scores(self, known: pd.DataFrame) -> FloatArray:
-        """Return how well each released row fits each person, higher is likelier: float array (m, rows).
+        """Return the score of each released row for each person; higher is more likely: float array (m, rows).
 
-        For few people: see `OneToOne`, which says how many.
+        The method is meant for a limited number of people; see `OneToOne`.
         """
         everyone = self._people(known)
         found = self._scores(everyone.values, self._against(everyone))
@@ -145,6 +150,7 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
     @validated
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
+        """Return the exact probability that `predict` gives `rows` (integer array (m,)), 0 to 1."""
         chances = np.zeros(len(known))
         for people, group, best, _ in self._best(known):
             true = self.learned.rows.index[rows[people]]
@@ -153,26 +159,24 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
     @validated
     def ranks(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return at which place the person's own row stands among all: float array (m,), from 1, the best fit, to rows.
+        """Return the rank of each person's own row among all rows, 1 for the best score, as a float array (m,).
 
-        Rows that fit as well as it share their places: it has the middle one. `rows`: integer array (m,).
+        Rows with equal scores share the mean of their ranks. `rows` holds the row of each person, as an integer array
+        (m,).
         """
         found = np.zeros(len(known))
         for people, group, _, scores in self._best(known):
             own = scores[group, self.learned.rows.index[rows[people]]][:, None]
             of_people = scores[group]
-            better, alike = of_people > own + ROUNDING, np.abs(of_people - own) <= ROUNDING
-            found[people] = better @ self.learned.rows.times + (alike @ self.learned.rows.times + 1) / 2
+            better, equal = of_people > own + ROUNDING, np.abs(of_people - own) <= ROUNDING
+            found[people] = better @ self.learned.rows.times + (equal @ self.learned.rows.times + 1) / 2
         return found
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return the published row chosen for each known person: integer array (m,), at random among the best.
+        """Return the linked row of each known person, drawn from the best rows: integer array (m,).
 
-        Parameters
-        ----------
-        known : DataFrame
-            m people with the columns that the adversary knows.
+        `known`: DataFrame of m people with the columns that the adversary knows.
         """
         generator, chosen, rows = np.random.default_rng(rng), np.full(len(known), -1), self.learned.rows
         order, starts = np.argsort(rows.index, kind="stable"), np.cumsum(rows.times) - rows.times
@@ -191,8 +195,9 @@ class ScoredLinkage(RecordLinkage[Scored]):
         return Distinct(columns, len(known))
 
     def _best(self, known: pd.DataFrame) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
-        """Yield `people` (positions in `known`), the `group` of each, which distinct rows are best of each group, a
-        boolean array (groups, rows), and their scores, as `_scores`.
+        """Yield `people` (positions in `known`), the `group` of each, and the best rows and all scores of each group.
+
+        The best rows are a boolean array (groups, distinct rows); the scores are those of `_scores`.
         """
         everyone = self._people(known)
         drawn, size = self._against(everyone), max(1, CELLS // len(self.learned.rows.values))
@@ -204,10 +209,8 @@ class ScoredLinkage(RecordLinkage[Scored]):
             yield people, everyone.index[people] - start, scores >= scores.max(axis=1, keepdims=True) - ROUNDING, scores
 
 
-def points(published: Published, name: str, column: pd.Series) -> FloatArray:
-    """Return cells as numbers, float array (n,): a number itself, or a category's position. A missing number lies far
-    off.
-    """
+def to_coordinates(published: Published, name: str, column: pd.Series) -> FloatArray:
+    """Return cells as numbers, float array (n,): a number or a category's position; missing numbers are far away."""
     if published.schema[name].numeric:
         domain = published.schema[name].numbers
         return domain.points(domain.read(column).to_numpy(dtype=float))

@@ -1,4 +1,4 @@
-"""What every attack is that recovers numbers: of each released row it guesses the numbers that it was made from."""
+"""The base classes of attacks that recover the original numbers of each released row."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -13,33 +13,33 @@ from privnb.attacks.algorithms.noise_filters import moments
 from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.base import Attack
 from privnb.attacks.recovery.noise_knowledge import NoiseKnowledge, PublishedLaw
-from privnb.attacks.recovery.recovery_knowledge import Knowledge, numbers
+from privnb.attacks.recovery.recovery_knowledge import Knowledge, to_number_array
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
-from privnb.microdata.treatment import Law, Unreadable, of_column
+from privnb.microdata.treatment import Law, Unreadable, name_column
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageTypeError
-from privnb.runtime.names import some_of
+from privnb.runtime.names import abbreviate_names
 from privnb.runtime.validation import Randomness, validated
 
 Solution = TypeVar("Solution")
 
 
 class Solved(NamedTuple, Generic[Solution]):
-    """What a `Recovery` learned.
+    """The result of fitting a `Recovery`.
 
     Parameters
     ----------
     names : tuple of str
-        The released columns that it reads.
+        The released columns that the attack reads.
     targets : tuple of str
-        The attributes whose numbers it guesses, in the order of its guesses' columns.
+        The attributes that the attack recovers, in the order of its columns.
     solution
-        How it guesses them, of a type of its own.
+        What the attack has learned, of a type that the attack states.
     units
-        In which units an `Unmixing` reads rows and guesses.
+        The units in which an `Unmixing` reads rows and guesses.
     """
 
     names: tuple[str, ...]
@@ -49,19 +49,20 @@ class Solved(NamedTuple, Generic[Solution]):
 
 
 class Recovery(Attack[Solved[Solution]]):
-    """An adversary who undoes what was done to the numbers of released rows, whosever they are.
+    """An adversary who recovers the original numbers of released rows.
 
-    What they know of a person is the person's released row. What they know beside the release is of the type `knows`,
-    and comes by `given`.
+    The adversary reads released rows, and does not need to know to whom they belong. The method `given` adds further
+    knowledge, of the type `knows`.
 
     Attributes
     ----------
     undoes : str
-        The treatment of the columns that it undoes: "noisy" or "perturbed".
+        The treatment of columns that the attack undoes: "noisy" or "perturbed".
     knows : type of Knowledge, or None
-        What the adversary must know beside the release; None: nothing that is not public, such as the law of noise.
+        The knowledge that the adversary needs in addition to the release. If None, public knowledge suffices, such as
+        the distribution of the noise.
     people : int
-        Of how many people they know it.
+        The number of people in this knowledge.
     """
 
     undoes: str
@@ -73,7 +74,9 @@ class Recovery(Attack[Solved[Solution]]):
     def given(self, knowledge: Knowledge) -> Self:
         """Return a copy of this attack whose adversary has this `Knowledge`, of the type `knows`."""
         if self.knows is None:
-            raise UsageTypeError(f"{self!r} needs to know nothing beside the release. Fit it as it is.")
+            raise UsageTypeError(
+                f"{self!r} needs no knowledge in addition to the release. Fit the attack without `given`."
+            )
         expect.kind("knowledge", knowledge, self.knows)
         knowing = copy(self)
         object.__setattr__(knowing, "_knowledge", knowledge)
@@ -81,77 +84,78 @@ class Recovery(Attack[Solved[Solution]]):
 
     @property
     def known_beside(self) -> str:
-        """What the adversary knows beside the release, as results say it; empty: nothing that is not public."""
+        """Return the adversary's knowledge as a text for results; empty if all of the knowledge is public."""
         return "" if self.knows is None else self.knows.title.format(people=self.people)
 
     @property
     def knowledge(self) -> Knowledge:
-        """What the adversary knows beside the release. Raises Unreadable where nothing was given."""
+        """Return the knowledge of the adversary in addition to the release.
+
+        Raises Unreadable without this knowledge.
+        """
         if self._knowledge is None:
             kind = self.knows.__name__ if self.knows else "Knowledge"
             raise Unreadable(
-                f"{self!r} needs to know {self.known_beside}, and was given nothing. Give a {kind} by `given`; "
-                "`evaluate` draws one."
+                f"{self!r} needs to know {self.known_beside}, but got no knowledge. Call `given` with a {kind}, or run "
+                "the attack with `evaluate`, which draws the knowledge."
             )
         return self._knowledge
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Of a fitted attack: the attributes whose numbers it guesses, in the order of its guesses' columns."""
+        """Return the attributes that a fitted attack recovers, in the order of its columns."""
         return self.learned.targets
 
     def _learn(self, published: Published) -> Solved[Solution]:
         names = self.columns(published)
         if self.knows is not None and len(self.knowledge) > len(published.table):
             raise Unreadable(
-                f"{self!r} was given {len(self.knowledge):,} known people, and the release has "
-                f"{len(published.table):,} rows. Give at most as many."
+                f"{self!r} must not know more people than the release has rows, {len(published.table):,}; got "
+                f"{len(self.knowledge):,} people. Give the attack knowledge about fewer people."
             )
-        return self._solve(numbers("the release", published.table, names), published, names)
+        return self._solve(to_number_array("the release", published.table, names), published, names)
 
     def columns(self, published: Published) -> tuple[str, ...]:
-        """Return the released columns that are read, a tuple: those with numbers that were treated as `undoes` says.
+        """Return the released columns to read: the columns of numbers with the treatment `undoes`.
 
-        Raises Unreadable where there is none, and for a treatment of columns that it does not read.
+        Raises Unreadable if there are no such columns, and for a treatment of columns that the attack does not support.
         """
         self.check(published)
         if found := tuple(name for name in published.treated(self.undoes) if published.schema[name].numeric):
             return found
         has = {name: each.kind for name, each in published.columns.items()}
         raise Unreadable(
-            f"{type(self).__name__} undoes {self.undoes} numbers, and this release has none: {some_of(has)} are "
-            f"{' and '.join(dict.fromkeys(has.values()))}. Choose a sanitizer that changes numbers so."
+            f"{type(self).__name__} needs {self.undoes} numbers; in this release, {abbreviate_names(has)} are "
+            f"{' and '.join(dict.fromkeys(has.values()))}. Choose a sanitizer that makes {self.undoes} numbers."
         )
 
     @abstractmethod
     def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
-        """Return what is drawn from the released columns `names`, float array (n, names), once for all guesses."""
+        """Return what the attack learns from the numbers of the released columns `names`, float array (n, names)."""
 
     @abstractmethod
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the guesses for released rows, float array (m, names): float array (m, targets)."""
+        """Return the guesses for m released rows, as a float array (m, targets)."""
 
     @abstractmethod
     def _expected(self) -> FloatArray:
-        """Return the mean of each target as far as the adversary knows it without anybody's row: float array
-        (targets,).
-        """
+        """Return the mean of each target, which the adversary knows without single rows: float array (targets,)."""
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> FloatArray:
-        """Return the numbers that each released row was made from.
+        """Return the guessed original numbers of each released row.
 
         Parameters
         ----------
         known : DataFrame
-            m released rows.
+            A table of m released rows.
         rng : int, Generator or None
-            Of attacks that choose among guesses that are equally good.
+            The source of the random choice among equally good guesses.
 
         Returns
         -------
         float array (m, targets)
-            Columns as `targets` says, in the unit of each attribute.
+            The columns are those of `targets`, in the unit of each attribute.
         """
         return self._recovered(self._rows(known), np.random.default_rng(rng))
 
@@ -162,69 +166,77 @@ class Recovery(Attack[Solved[Solution]]):
 
     @validated
     def literal(self, known: pd.DataFrame) -> FloatArray | None:
-        """Return what stands in the released rows, taken for the truth: float array (m, targets), or None."""
+        """Return the released numbers as guesses, (m, targets), or None if the targets are not released columns."""
         rows, names = self._rows(known), self.learned.names
         places = [names.index(name) for name in self.targets if name in names]
         return rows[:, places] if len(places) == len(self.targets) else None
 
     @validated
     def truth(self, dataset: Dataset) -> FloatArray:
-        """Return the original numbers, NaN where one is missing: float array (n, targets). For the evaluator alone."""
+        """Return, only for the evaluator, the original numbers, NaN if missing, as a float array (n, targets)."""
         return np.column_stack([pd.to_numeric(dataset.table[name], errors="coerce") for name in self.targets])
 
     def _rows(self, known: pd.DataFrame) -> FloatArray:
         names = self.learned.names
         if absent := [name for name in names if name not in known]:
-            raise SchemaError(f"{self!r} reads {some_of(absent)} of released rows, and these have {some_of(known)}.")
-        return numbers("the known rows", known, names)
+            raise SchemaError(
+                f"{self!r} reads {abbreviate_names(absent)} of released rows; got rows with only "
+                f"{abbreviate_names(known)}. Give rows with all columns of the release."
+            )
+        return to_number_array("the known rows", known, names)
 
 
 @dataclass(frozen=True)
 class NoiseRemoval(Recovery[Solution]):
-    """A `Recovery` that takes noise off.
+    """A `Recovery` that removes noise.
 
     Parameters
     ----------
     noise : NoiseKnowledge
-        What the adversary knows of the noise: by default the law that was published.
+        The adversary's knowledge of the noise; by default its published distribution.
     """
 
     noise: NoiseKnowledge = field(default=PublishedLaw(), kw_only=True)
 
     @property
-    def undoes(self) -> str:  # type: ignore[override] # of the noise
+    def undoes(self) -> str:  # type: ignore[override] # it depends on the noise
+        """Return the treatment of the noisy columns."""
         return self.noise.undoes
 
     @property
     def known_beside(self) -> str:
+        """Return the knowledge of the noise as a text for results; empty for a published distribution."""
         return self.noise.title
 
     def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
-        if own := hidden(published):
+        if own := find_hidden_numbers(published):
             raise Unreadable(
-                f"{type(self).__name__} takes noise off numbers, and {some_of(names)} stand for {some_of(own)}. "
-                "Choose an attack on rotations or projections."
+                f"{type(self).__name__} removes noise from numbers, but {abbreviate_names(names)} replace "
+                f"{abbreviate_names(own)}. Choose an attack on rotations or projections."
             )
         return Solved(names, names, self._without(rows, self.noise.laws(rows, published, names), published))
 
     @abstractmethod
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Solution:
-        """Return what is learned of the released numbers, by the laws of the noise in their columns."""
+        """Return what the attack learns from the released numbers and the distribution of the noise in each column."""
 
     def _expected(self) -> FloatArray:
         names, published = self.learned.names, self.published
         domains = [published.schema[name].numbers for name in names]
-        mean = numbers("the release", published.table, names).mean(axis=0)
-        # The noise has the mean 0, but that of few rows may be anywhere.
+        mean = to_number_array("the release", published.table, names).mean(axis=0)
+        # # The expected noise is 0, but the mean noise of a small number of rows may be far from 0.
         return np.clip(mean, [domain.low for domain in domains], [domain.high for domain in domains])
 
 
 class NoiseFilter(NoiseRemoval[Map]):
-    """A `NoiseRemoval` that is one matrix, see `algorithms.noise_filters`."""
+    """A `NoiseRemoval` that multiplies all records by one matrix, see `algorithms.noise_filters`."""
 
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Map:
         if len(rows) < 2:
-            raise Unreadable(f"{self!r} reads how noisy columns vary, and the release has {len(rows)} row.")
+            raise Unreadable(
+                f"{self!r} needs at least 2 rows to measure their variation; the release has {len(rows)}. Attack a "
+                "release with more rows."
+            )
         mean = rows.mean(axis=0)
         return Map(mean, mean, self._made(moments(rows)[1], noise_covariance(laws), len(rows)))
 
@@ -236,18 +248,16 @@ class NoiseFilter(NoiseRemoval[Map]):
         return self.learned.solution(rows)
 
 
-def hidden(published: Published) -> list[str]:
-    """Return the numbers that a release hides in all rows, such as those that columns of a sanitizer's own stand for: a
-    list of names.
-    """
+def find_hidden_numbers(published: Published) -> list[str]:
+    """Return the columns of numbers that a release hides in all rows, such as columns that new ones replace."""
     numeric = (name for name in published.treated("suppressed") if published.schema[name].numeric)
     return [name for name in numeric if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
 
 
 def noise_covariance(laws: Mapping[str, Law]) -> FloatArray:
-    """Return the covariance of the noise of columns, `{name: Law}`: float array (columns, columns)."""
+    """Return the covariance of the noise of columns, given as `{name: Law}`: float array (columns, columns)."""
     found = np.array([[law.covariance(other) for other in laws] for law in laws.values()], dtype=float)
     for place, (name, law) in enumerate(laws.items()):
-        with of_column(name):
+        with name_column(name):
             found[place, place] = law.variance
     return found

@@ -1,7 +1,7 @@
-"""Noise removal number by number, by the distribution that each column had before the noise.
+"""Noise removal for single numbers, by the distribution of each column before the noise.
 
-The domain is cut into bins, given by their `edges`, float array (bins + 1,). A likelihood, float array (n, bins), says
-how likely the noise moves a number from each bin to each of n noisy ones.
+The domain is divided into bins with the `edges`, float array (bins + 1,). A likelihood, float array (n, bins), is the
+probability that noise moves a number from each bin to each of n noisy numbers.
 
 Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 2001
 (reconstruction by expectation maximization); Aggarwal and Yu 2008, sections 6.2.2, 15.3.5 and 15.3.6.
@@ -13,24 +13,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.attacks.algorithms.likeliest import expectation_maximized
+from privnb.attacks.algorithms.likeliest import maximize_expectation
 from privnb.attacks.recovery.base import NoiseRemoval
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Numbers
-from privnb.microdata.treatment import Law, of_column
+from privnb.microdata.treatment import Law, name_column
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
 
-BINS = 200  # at most: of wider domains each holds several steps
-ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them
-READ = 20_000  # rows that a distribution is reconstructed from, at most: they stand in random order
-CHUNK = 2**22  # cells of a table of likelihoods at a time
+BINS = 200  # maximum number of bins; in a domain with more steps, a bin holds several of them
+ROUNDS, SETTLED = 500, 1e-3  # maximum number of rounds, and the total change of shares in one round that ends them
+READ = 20_000  # maximum number of rows for the reconstruction of a distribution; rows are in random order
+CHUNK = 2**22  # cells of a table of likelihoods that are computed at a time
 
 
 class NoisyColumn(NamedTuple):
-    """The law of the noise in a column, the edges of its bins, float array (bins + 1,), and the share of the originals
-    in each, float array (bins,).
-    """
+    """The law of a column's noise, the edges of the column's bins, and the share of originals in each bin."""
 
     law: Law
     edges: FloatArray
@@ -38,14 +36,14 @@ class NoisyColumn(NamedTuple):
 
 
 class ByColumn(NoiseRemoval[list[NoisyColumn]]):
-    """A `NoiseRemoval` that reconstructs how each column was distributed, and looks at each noisy number by itself."""
+    """A `NoiseRemoval` that reconstructs the distribution of each column and treats each noisy number separately."""
 
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> list[NoisyColumn]:
         found = []
         for (name, law), column in zip(laws.items(), rows.T, strict=True):
             edges = edges_of(published.schema[name].numbers)
-            with of_column(name):
-                shares = reconstructed(likelihoods(law.cumulative, column[:READ], edges))
+            with name_column(name):
+                shares = reconstruct_shares(likelihoods(law.cumulative, column[:READ], edges))
             found.append(NoisyColumn(law, edges, shares))
         return found
 
@@ -64,43 +62,40 @@ class ByColumn(NoiseRemoval[list[NoisyColumn]]):
     def _guess(self, likelihood: FloatArray, shares: FloatArray, middles: FloatArray) -> FloatArray:
         """Return the guess of each number, float array (n,).
 
-        By how likely each bin makes it, float array (n, bins), and the share and the middle of each bin, (bins,).
+        `likelihood`: float array (n, bins); `shares`, `middles`: of the bins, (bins,).
         """
 
 
 def edges_of(domain: Numbers) -> FloatArray:
-    """Bins of a public domain of numbers, each of one step or as many as make no more than `BINS`: their edges."""
+    """Return the edges of the bins of a public domain; a bin has one step, or several if the domain has many."""
     return np.linspace(domain.low - domain.step / 2, domain.high + domain.step / 2, min(domain.steps + 1, BINS) + 1)
 
 
 def likelihoods(cumulative: Callable[[FloatArray], FloatArray], noisy: FloatArray, edges: FloatArray) -> FloatArray:
-    """How likely the noise moves a number from each bin to each noisy one: float array (n, bins).
+    """Return the likelihood that noise moves a number from each bin to each noisy number: float array (n, bins).
+
+    The numbers of a bin are treated as evenly spread; the likelihood lacks the constant factor of the bin's width.
 
     Parameters
     ----------
     cumulative : function
-        How likely the noise is at most a number, of an array.
+        A function that returns, for an array of numbers, the probability that the noise is at most each number.
     noisy : float array (n,)
     edges : float array (bins + 1,)
-
-    Returns
-    -------
-    float array (n, bins)
-        As if the numbers of a bin were spread evenly in it, up to the bin's width.
     """
     at_most = cumulative(noisy[:, None] - edges)
     return np.maximum(at_most[:, :-1] - at_most[:, 1:], 0)
 
 
-def reconstructed(likelihood: FloatArray) -> FloatArray:
-    """The share of the originals in each bin that makes the noisy numbers likeliest: float array (bins,), sum 1.
+def reconstruct_shares(likelihood: FloatArray) -> FloatArray:
+    """Return the most likely shares of originals in the bins, given the noisy numbers: float array (bins,), with sum 1.
 
-    Of a noisy number that no bin explains nothing is learned.
+    A noisy number that no bin explains is ignored.
     """
     explained = likelihood[likelihood.sum(axis=1) > 0]
     if not len(explained):
         return np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    found = expectation_maximized(np.ones(len(explained)), explained.T, steps=ROUNDS, ended=_settled)
+    found = maximize_expectation(np.ones(len(explained)), explained.T, steps=ROUNDS, ended=_settled)
     return found / found.sum()
 
 
@@ -109,17 +104,19 @@ def _settled(after: FloatArray, before: FloatArray) -> bool:
 
 
 def posterior(likelihood: FloatArray, shares: FloatArray) -> FloatArray:
-    """How likely the original of each noisy number is in each bin: float array (n, bins), rows add up to 1.
+    """Return the probability that the original of each noisy number is in each bin: float array (n, bins).
 
-    Where no bin explains the number, what is known without it.
+    If no bin explains a number, the probabilities are the shares.
     """
     joint = likelihood * shares
     total = joint.sum(axis=1, keepdims=True)
     return np.where(total > 0, joint / np.where(total > 0, total, 1), shares)
 
 
-def left(likelihood: FloatArray, shares: FloatArray, edges: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """Between which numbers the original of each noisy one lies, where bins of a share below `least` are empty.
+def bound_originals(
+    likelihood: FloatArray, shares: FloatArray, edges: FloatArray, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds on the original of each noisy number; bins with a share below `least` count as empty.
 
     Parameters
     ----------
@@ -131,15 +128,15 @@ def left(likelihood: FloatArray, shares: FloatArray, edges: FloatArray, least: f
     Returns
     -------
     low, high : float array (n,)
-        The ends of all bins that can be; the whole domain's, where none can.
+        The ends of all possible bins, or those of the whole domain if no bin is possible.
 
     Source: Aggarwal and Yu 2008, section 15.3.6.
 
     >>> edges, halves = np.array([0.0, 1, 2, 3, 4, 5, 6]), np.array([0.5, 0, 0, 0, 0, 0.5])
     >>> uniform = likelihoods(lambda noise: np.clip(noise / 2 + 0.5, 0, 1), np.array([1.0]), edges)
-    >>> [float(end[0]) for end in left(uniform, np.full(6, 1 / 6), edges, 0.01)]
+    >>> [float(end[0]) for end in bound_originals(uniform, np.full(6, 1 / 6), edges, 0.01)]
     [0.0, 2.0]
-    >>> [float(end[0]) for end in left(uniform, halves, edges, 0.01)]
+    >>> [float(end[0]) for end in bound_originals(uniform, halves, edges, 0.01)]
     [0.0, 1.0]
     """
     can = (likelihood > EXACT) & (shares >= least)

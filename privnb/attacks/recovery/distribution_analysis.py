@@ -1,4 +1,4 @@
-"""Noise removal by exclusion: where noise cannot reach, and where nobody was, the original is not."""
+"""Noise removal that excludes values which the noise cannot reach or which nobody has."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,19 @@ from privnb.runtime.validation import Share
 
 @dataclass(frozen=True)
 class DistributionAnalysis(ByColumn):
-    """Somebody who knows how far noise can move a number crosses out what it cannot be.
+    """Exclude the impossible originals of each noisy number, by the known range of the noise.
 
-    An original lies within the noise's reach of the noisy number, and where the reconstructed distribution has anybody.
-    The guess is the mean of what is left. Noise without an end excludes nothing, so that it is for uniform noise and
-    its like. People by themselves in a gap of the distribution are found.
+    An original is within the range of the noise around the noisy number, and in a bin that is not empty in the
+    reconstructed distribution. The guess is the mean of the remaining values. Unbounded noise excludes nothing, so the
+    attack is for uniform and similar noise. The attack recovers the numbers of people whose value is separated from the
+    others by a gap in the distribution.
 
     Parameters
     ----------
     empty : float
-        A bin that holds less than this share of what it would if all were alike counts as empty: above 0, at most 1.
+        A bin counts as empty if it holds less than this share of the mean bin; above 0 and at most 1.
     noise : NoiseKnowledge
-        As of `NoiseRemoval`.
+        The adversary's knowledge of the noise; by default its published distribution.
 
     Source: Aggarwal and Yu 2008, section 15.3.6.
     """

@@ -1,9 +1,9 @@
-"""A rotation found from a sample of the population: principal axes turn with the records."""
+"""Recovery of a rotation from a sample of the population, by principal axes."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from privnb.attacks.algorithms.unmixing import Map, eigen_matched
+from privnb.attacks.algorithms.unmixing import Map, match_axes
 from privnb.attacks.recovery.recovery_knowledge import Sample
 from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.runtime.arrays import FloatArray
@@ -12,16 +12,16 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class EigenAnalysis(Unmapping):
-    """Somebody who has a sample of the population turns the release until its principal axes are the sample's.
+    """Rotate the release so that its principal axes match those of a sample of the population.
 
-    A rotation turns the axes along which records vary, and leaves how much they vary along each. Which end of an axis
-    is which shows where records lie unevenly along it. Axes along which they vary alike cannot be distinguished, and
-    after a matrix that is no rotation there are none to be found.
+    A rotation turns the principal axes of the records and leaves the variances along them unchanged. The direction of
+    an axis can be told from an asymmetric distribution along the axis. Axes with equal variances cannot be
+    distinguished, and the attack fails for a matrix that is not a rotation.
 
     Parameters
     ----------
     people : int
-        How many are in the sample, from 2.
+        The number of people in the sample, at least 2.
 
     Source: Liu, Giannella, Kargupta, "An Attacker's View of Distance Preserving Maps for Privacy Preserving Data
     Mining", PKDD 2006; Aggarwal and Yu 2008, section 15.4.2.
@@ -33,4 +33,4 @@ class EigenAnalysis(Unmapping):
     square = True
 
     def _solved(self, seen: FloatArray, people: Places) -> Map:
-        return eigen_matched(people.known, seen)
+        return match_axes(people.known, seen)

@@ -1,4 +1,4 @@
-"""Noise removal by Bayes: the likeliest value of each noisy number, by the distribution that its column had."""
+"""Noise removal by Bayes' rule: the most likely value of each noisy number, by the distribution of its column."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class EmpiricalMap(ByColumn):
-    """Somebody who knows the law of the noise takes the likeliest value of each number, weighed by how common it is.
+    """Guess the most likely value of each noisy number, by the known noise and the frequencies of values.
 
-    How common values are in a column is reconstructed from all its noisy numbers; the guess is the middle of the bin
-    that is likeliest. It supposes no bell, so that a few common values are found where noise is not far wider than
-    they lie apart, and reads no other column.
+    The attack reconstructs the frequencies of a column from all its noisy numbers and guesses the middle of the most
+    likely bin. The attack does not assume a Gaussian distribution, so it recovers a column with a few common values if
+    the noise is not much wider than the gaps between these values. The attack does not read other columns.
 
     Source: Aggarwal and Yu 2008, section 15.3.5 (maximum a posteriori), with the prior of section 6.2.2 (Agrawal and
     Aggarwal, PODS 2001).
@@ -21,5 +21,5 @@ class EmpiricalMap(ByColumn):
     title = "MAP by each column's distribution"
 
     def _guess(self, likelihood: FloatArray, shares: FloatArray, middles: FloatArray) -> FloatArray:
-        # Bins of equal chances must not be chosen by rounding.
+        # Rounding errors must not decide between equally likely bins.
         return middles[posterior(likelihood, shares).round(12).argmax(axis=1)]

@@ -1,24 +1,24 @@
-"""A secret matrix undone because numbers are independent, and known again by how each is distributed."""
+"""Recovery from a hidden matrix by the independence of numbers and the known distribution of each."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from privnb.attacks.algorithms.independent import by_distributions
-from privnb.attacks.recovery.ica import Ica
+from privnb.attacks.algorithms.independent import match_by_distributions
+from privnb.attacks.recovery.ica import ICA
 from privnb.attacks.recovery.recovery_knowledge import Distributions
 from privnb.runtime.validation import at_least
 
 
 @dataclass(frozen=True)
-class EnhancedIca(Ica):
-    """Somebody who knows how each number is distributed gives each independent part to the number that it looks like.
+class EnhancedICA(ICA):
+    """Match each independent component with the attribute whose distribution, in a public statistic, is the same.
 
-    As `Ica`, whose parts have no name and no scale: both come from a public statistic of each column by itself.
+    `ICA` can neither name nor scale its components; this attack does both, by a public statistic of each column.
 
     Parameters
     ----------
     people : int
-        How many people the statistic is of, from 2.
+        The number of people in the statistic, at least 2.
 
     Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
     section 7.5.2.
@@ -27,4 +27,4 @@ class EnhancedIca(Ica):
     people: Annotated[int, at_least(2)] = 100
     title = "ICA with known distributions"
     knows = Distributions
-    find = staticmethod(by_distributions)
+    find = staticmethod(match_by_distributions)

@@ -1,4 +1,4 @@
-"""Noise removal by Bayes: the likeliest original of each noisy record, were records Gaussian."""
+"""Noise removal by Bayes' rule: the most likely original of each noisy record under a Gaussian prior."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class GaussianMap(NoiseFilter):
-    """Somebody who knows the law of the noise weighs each noisy record against all others, as if they were Gaussian.
+    """Guess the most likely original of each noisy record, by a Gaussian prior and the known noise.
 
-    It is the likeliest original where records and noise are Gaussian, and whatever they are the guess of least squared
-    error among those that are sums of the noisy numbers, so that no `NoiseFilter` does better. Noise that goes together
-    as the columns do leaves it only to shrink all numbers alike towards the mean.
+    For Gaussian records and noise, the guess is the most likely original. For other distributions, the guess is the
+    linear guess with the smallest squared error, so no `NoiseFilter` is better. If the noise is correlated like the
+    columns, the attack can only shrink all numbers equally towards the mean.
 
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (BE-DR); Aggarwal and Yu
     2008, section 15.3.5.

@@ -1,10 +1,10 @@
-"""A secret matrix undone because numbers are independent of each other."""
+"""Recovery from a hidden matrix by the independence of numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privnb.attacks.algorithms.independent import by_columns
+from privnb.attacks.algorithms.independent import match_by_columns
 from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.microdata.treatment import Unreadable
@@ -12,12 +12,13 @@ from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
-class Ica(Unmapping):
-    """Somebody who knows nothing looks for the independent parts that the perturbed columns are sums of.
+class ICA(Unmapping):
+    """Find the independent components of the perturbed columns, without further knowledge.
 
-    It supposes numbers that are independent of each other, at most one of them a bell. Which part is which number, on
-    which side and how wide, the columns do not tell: each part is taken for the column that it goes with most. So it
-    is weak by itself; `EnhancedIca` and `SampleIca` know more.
+    The attack assumes independent numbers, at most one of them Gaussian. The columns show neither which component
+    belongs to which attribute, nor the sign and the scale of a component, so the attack assigns each component to the
+    column with which it is most correlated. The attack is therefore weak by itself; the adversaries of `EnhancedICA`
+    and `SampleICA` know more.
 
     Source: Guo and Wu, "Deriving Private Information from Arbitrarily Projected Data", PAKDD 2007; Chen, Sun, Liu, SDM
     2007; Aggarwal and Yu 2008, sections 7.5.2 and 15.4.3.
@@ -25,7 +26,7 @@ class Ica(Unmapping):
 
     title = "ICA"
     square = True
-    find: ClassVar[Callable[..., Map]] = staticmethod(by_columns)  # of the rows, and of what is known
+    find: ClassVar[Callable[..., Map]] = staticmethod(match_by_columns)  # a function of the rows and the knowledge
 
     def _solved(self, seen: FloatArray, people: Places) -> Map:
         try:

@@ -1,11 +1,11 @@
-"""A random projection undone by people whose records and rows are known: the likeliest records."""
+"""Recovery of the most likely records from a random projection, by known records and rows of some people."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from privnb.attacks.algorithms.unmixing import likeliest
+from privnb.attacks.algorithms.unmixing import undo_projection
 from privnb.attacks.recovery.recovery_knowledge import Pairs
 from privnb.attacks.recovery.unmixing import Places, Unmixing
 from privnb.runtime.arrays import FloatArray
@@ -14,16 +14,16 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class KnownProjection(Unmixing[Places]):
-    """Somebody who knows some people's records and rows takes for each row the likeliest record, of a Gaussian matrix.
+    """Guess the most likely record of each row under a Gaussian matrix, from known records and rows of some people.
 
-    A row that is a sum of known rows was made from the same sum of their records, which is exact. Of any other one the
-    rest tells only how long what is missing is, not where it points: one direction is drawn. More released columns tell
-    its length better.
+    If a row is a linear combination of known rows, its record is exactly the same combination of their records. For any
+    other row, the remainder shows only the length of the missing part and not its direction, which is drawn at random.
+    With more released columns, the length is known more precisely.
 
     Parameters
     ----------
     people : int
-        How many are known, from 1.
+        The number of known people, at least 1.
 
     Source: Liu, "Multiplicative Data Perturbation for Privacy Preserving Data Mining", thesis, UMBC 2007; Aggarwal and
     Yu 2008, section 15.4.1, Eq. 15.8.
@@ -37,4 +37,4 @@ class KnownProjection(Unmixing[Places]):
         return people
 
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return likeliest(*self.learned.solution, seen, rng)
+        return undo_projection(*self.learned.solution, seen, rng)

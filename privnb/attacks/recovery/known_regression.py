@@ -1,9 +1,9 @@
-"""A secret matrix found by regression over people whose records and rows are known."""
+"""Recovery of a hidden matrix by regression over people whose records and rows are known."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from privnb.attacks.algorithms.unmixing import Map, regressed
+from privnb.attacks.algorithms.unmixing import Map, fit_map
 from privnb.attacks.recovery.recovery_knowledge import Pairs
 from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.microdata.treatment import Unreadable
@@ -13,16 +13,16 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class KnownRegression(Unmapping):
-    """Somebody who knows some people's records and rows finds matrix and shift by least squares, and inverts them.
+    """Estimate the matrix and the shift by least squares over people with known records and rows, and invert both.
 
-    At least as many independent people as there are numbers are needed. Then any matrix is found, a rotation or not,
-    noise or not; noise makes the estimate worse, more people better. Of fewer released columns than numbers only that
-    comes back which they hold.
+    The attack needs at least one independent person for each number. The attack then estimates any matrix, even a
+    matrix that is not a rotation, and even under noise. Noise makes the estimate worse, and more people make it better.
+    If there are fewer released columns than numbers, the attack recovers only the content of these columns.
 
     Parameters
     ----------
     people : int
-        How many are known, from 1.
+        The number of known people, at least 1.
 
     Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
     sections 7.5.3 and 15.4.1.
@@ -34,6 +34,6 @@ class KnownRegression(Unmapping):
 
     def _solved(self, seen: FloatArray, people: Places) -> Map:
         try:
-            return regressed(people.known, people.theirs)
+            return fit_map(people.known, people.theirs)
         except ValueError as error:
-            raise Unreadable(f"{self!r}: {error} Raise people.") from None
+            raise Unreadable(f"{self!r}: {error} Raise `people`.") from None

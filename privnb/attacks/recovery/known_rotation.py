@@ -1,11 +1,11 @@
-"""A rotation turned back by people whose records and rows are known."""
+"""Recovery from a rotation by people whose records and rows are known."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from privnb.attacks.algorithms.unmixing import turned_back
+from privnb.attacks.algorithms.unmixing import undo_rotation
 from privnb.attacks.recovery.recovery_knowledge import Pairs
 from privnb.attacks.recovery.unmixing import Places, Unmixing
 from privnb.runtime.arrays import FloatArray
@@ -14,16 +14,16 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class KnownRotation(Unmixing[Places]):
-    """Somebody who knows some people's records and rows turns all rows by a rotation that takes these where they were.
+    """Rotate all rows by a rotation that maps the known rows of some people to their known records.
 
-    As many independent people as there are numbers, one more where rows were shifted too, leave one rotation: every
-    record is recovered. Fewer leave many, of which one is drawn. It still recovers who lies near what the known people
-    span, or far out compared with that.
+    If there is one independent known person for each number, and one more person if rows were also shifted, the
+    rotation is unique, and the attack recovers every record. With fewer people, many rotations are possible, and one is
+    drawn. Even then, the attack recovers the records of outliers and of people near the span of the known people.
 
     Parameters
     ----------
     people : int
-        How many are known, from 1.
+        The number of known people, at least 1.
 
     Source: Liu, Giannella, Kargupta, "An Attacker's View of Distance Preserving Maps for Privacy Preserving Data
     Mining", PKDD 2006; Aggarwal and Yu 2008, sections 7.5.3 and 15.4.1.
@@ -38,4 +38,4 @@ class KnownRotation(Unmixing[Places]):
         return people
 
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return turned_back(*self.learned.solution, rng)(seen)
+        return undo_rotation(*self.learned.solution, rng)(seen)

@@ -1,4 +1,4 @@
-"""A perturbed column taken for the number that it was made of."""
+"""The naive estimate: each perturbed column is used as the guess of the original."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,14 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class NaiveEstimate(Unmixing[None]):
-    """Somebody who knows nothing takes each perturbed column for a number, in the order in which they stand.
+    """Use each perturbed column as the guess of the original number, without further knowledge.
 
-    With a rotation drawn by lot they are further from the truth than whoever guesses the mean; they hope for a matrix
-    near the identity. What a perturbation hides from them it may hide from nobody else.
+    After a random rotation, this guess is further from the truth than the mean. The guess succeeds only if the matrix
+    is near
+    the identity. A perturbation that defeats this attack may fail against others.
 
-    Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.1 (naive estimation). Erratum: the expected variance of
-    the difference of column i is c_ii + trace(C) / d, not about c_ii, for covariance C of d columns.
+    Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.1 (naive estimation). Erratum: for d columns with the
+    covariance C, the expected variance of the difference in column i is c_ii + trace(C) / d, not about c_ii.
     """
 
     title = "naive estimate"

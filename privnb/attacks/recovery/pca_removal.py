@@ -1,4 +1,4 @@
-"""Noise removal by principal components: the few directions in which the originals vary are kept."""
+"""Noise removal by principal components: the attack keeps the directions in which the originals vary most."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,20 @@ from privnb.runtime.validation import Share
 
 
 @dataclass(frozen=True)
-class PcaRemoval(NoiseFilter):
-    """Somebody who knows the law of the noise keeps the few directions that hold most of the originals' variance.
+class PCARemoval(NoiseFilter):
+    """Keep the directions that contain most of the originals' variance, by the known distribution of the noise.
 
-    The covariance of the originals is that of the release less that of the noise. Where columns go together, few
-    directions hold nearly all of it, and with the others most of the noise goes: of independent noise the share of
-    directions that are kept is what is left. Of noise that goes together as the columns do, nothing is gained.
+    The covariance of the originals is that of the release minus that of the noise. If columns are correlated, a small
+    number of directions contains nearly all variance, and most of the noise is removed with the other directions. The
+    share of independent noise that remains is the share of the directions that the attack keeps. The attack does not
+    remove noise that is correlated like the columns.
 
     Parameters
     ----------
     captured : float
-        The share of the originals' variance that the directions must hold, above 0 and at most 1.
+        The share of the originals' variance that the directions must contain, above 0 and at most 1.
     noise : NoiseKnowledge
-        As of `NoiseRemoval`.
+        The adversary's knowledge of the noise; by default its published distribution.
 
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (PCA-DR); Aggarwal and Yu
     2008, sections 6.5 and 15.3.4.

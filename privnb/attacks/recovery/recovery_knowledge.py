@@ -1,7 +1,7 @@
-"""What an adversary who undoes a perturbation knows beside the release, each a type.
+"""The knowledge, in addition to the release, of an adversary who undoes a perturbation.
 
-The truth of those whom an adversary knows is all that such a type holds, and none of it is of anybody whom the attack
-is measured on: the evaluator draws the known people and leaves them out.
+Each type holds only the truth about people whom the adversary knows. The evaluator draws these people at random and
+does not measure the attack on them.
 
 Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, sections 15.4 and 15.6: known
 input-output pairs, known sample; 7.5.2: known distributions of columns; 7.5.3: known records.
@@ -23,38 +23,38 @@ from privnb.runtime.validation import Randomness, Validated
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Knowledge(Validated, ABC):
-    """What is known of some people. A subclass is a frozen dataclass of tables.
+    """Knowledge about some people. A subclass is a frozen dataclass of tables.
 
     Parameters
     ----------
     originals : DataFrame
-        p rows, one a person, or p values of each column.
+        A table of p rows: one row for each person, or p values of each column.
     """
 
     originals: pd.DataFrame
-    title = ""  # as results say it, of `{people}`
+    title = ""  # the text in results, with `{people}` for the number of people
 
     @classmethod
     @abstractmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
-        """Return what an adversary has who knows these people: two DataFrames, row by row of the same p people."""
+        """Return the knowledge of an adversary about p people, from two DataFrames with one row for each person."""
 
     def __len__(self) -> int:
-        """How many people it tells of."""
+        """Return the number of people."""
         return len(self.originals)
 
-    def __repr__(self) -> str:  # never the rows
+    def __repr__(self) -> str:  # it must not show the rows
         return f"{type(self).__name__}({len(self)} people)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Knowledge):
-    """People whose records are known, and which released row is theirs.
+    """Known records of people and the released row of each.
 
     Parameters
     ----------
     originals, released : DataFrame
-        p rows each, row by row of the same people.
+        Two tables of p rows; row i of both tables belongs to the same person.
     """
 
     released: pd.DataFrame
@@ -64,46 +64,49 @@ class Pairs(Knowledge):
         super().__post_init__()
         if len(self.originals) != len(self.released):
             raise UsageError(
-                f"each known person has a record and a released row, got {len(self.originals)} records and "
-                f"{len(self.released)} rows."
+                f"`originals` and `released` must have a row for each known person; got {len(self.originals)} records "
+                f"and {len(self.released)} rows."
             )
 
     @classmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
+        """Return the records with their released rows."""
         return cls(originals, released)
 
 
 class Records(Knowledge):
-    """People whose records are known and who are in the release, but not which row is theirs."""
+    """Known records of people who are in the release, without their released rows."""
 
     title = "records of {people} people in it"
 
     @classmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
+        """Return the records in random order."""
         return cls(originals.iloc[np.random.default_rng(rng).permutation(len(originals))])
 
 
 class Sample(Records):
-    """Records of people drawn from the same population; whether they are in the release is not known."""
+    """Records of people drawn from the same population, who may or may not be in the release."""
 
     title = "a sample of {people} people"
 
 
 class Distributions(Records):
-    """How each column is distributed by itself, as a public statistic says it: what stands side by side is nobody's."""
+    """The distribution of each column, as in a public statistic; a row is not the record of a person."""
 
     title = "the distribution of each column, of {people} people"
 
     @classmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
+        """Return the sorted values of each column."""
         return cls(pd.DataFrame({name: np.sort(column.to_numpy()) for name, column in originals.items()}))
 
 
-def numbers(what: str, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
+def to_number_array(what: str, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
     """Return the columns `names` of a table as numbers: float array (rows, columns).
 
-    A missing number, of which there is nothing to recover, is the mean of its column. Raises Unreadable for what is no
-    number, such as `*`, and for a column without any; `what` the table is.
+    A missing number, which cannot be recovered, becomes the mean of its column. Raises Unreadable, with `what` in its
+    text, for a cell that is not a number, such as `*`, and for a column without numbers.
     """
     found = np.empty((len(table), len(names)))
     for place, name in enumerate(names):
@@ -111,5 +114,5 @@ def numbers(what: str, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
         found[:, place] = column.where(table[name].notna(), column.mean())
     for name, bad in zip(names, np.isnan(found).sum(axis=0), strict=True):
         if bad:
-            raise Unreadable(f"{bad} of {len(table)} cells of '{name}' in {what} are missing or no numbers: no number.")
+            raise Unreadable(f"{bad} of {len(table)} cells of '{name}' in {what} are not numbers.")
     return found

@@ -1,4 +1,4 @@
-"""Noise removal by the spectrum: directions that pure noise could explain are dropped."""
+"""Noise removal by the spectrum: the attack removes the directions that pure noise could explain."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,12 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class SpectralFiltering(NoiseFilter):
-    """Somebody who knows how wide the noise is keeps the directions in which the release varies more than noise can.
+    """Keep the directions in which the release varies more than noise of the known variance could.
 
-    Of so many records of independent noise the variance in any direction has a bound, which the law of large random
-    matrices gives. Directions above it must hold something of the originals. With many records the bound is close to
-    the noise's variance, so that directions are kept that hold little but noise: `PcaRemoval` asks for more.
+    For a given number of records of independent noise, the theory of large random matrices bounds the variance in any
+    direction. Directions above the bound must contain part of the originals. With many records, the bound is close to
+    the variance of the noise, so the attack also keeps directions that contain little but noise. `PCARemoval` is
+    stricter.
 
     Source: Kargupta, Datta, Wang, Sivakumar, "On the Privacy Preserving Properties of Random Data Perturbation
     Techniques", ICDM 2003; Aggarwal and Yu 2008, section 15.3.2.
@@ -25,7 +26,7 @@ class SpectralFiltering(NoiseFilter):
     def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         if records < len(covariance):
             raise Unreadable(
-                f"{self!r} bounds what noise can do in a release of as many rows as noisy columns, and this one "
-                f"has {records} rows and {len(covariance)} noisy columns."
+                f"{self!r} needs at least as many rows as noisy columns; the release has {records} rows and "
+                f"{len(covariance)} noisy columns."
             )
         return spectral_filter(covariance, noise, records)

@@ -1,4 +1,4 @@
-"""Noise removal by singular values: directions that hold more noise than anything else are dropped."""
+"""Noise removal by singular values: the attack removes the directions that contain mostly noise."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
-class SvdFiltering(NoiseFilter):
-    """Somebody who knows how wide the noise is keeps the directions in which the release varies twice as much.
+class SVDFiltering(NoiseFilter):
+    """Keep the directions in which the release varies at least twice as much as noise of the known variance.
 
-    There the originals vary at least as much as the noise does. To keep another direction would add more noise than it
-    gives back.
+    In these directions, the originals vary at least as much as the noise. Each of the other directions would add more
+    noise than information.
 
     Source: Guo and Wu, "On the Use of Spectral Filtering for Privacy Preserving Data Mining", SAC 2006; Aggarwal and Yu
     2008, section 15.3.3.

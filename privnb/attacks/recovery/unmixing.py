@@ -1,4 +1,4 @@
-"""What the attacks have in common that undo a secret matrix, by which the numbers of all records were multiplied."""
+"""The base classes of attacks that undo a hidden matrix by which the numbers of all records were multiplied."""
 
 from abc import abstractmethod
 from typing import NamedTuple
@@ -7,18 +7,20 @@ import numpy as np
 import pandas as pd
 
 from privnb.attacks.algorithms.unmixing import Map
-from privnb.attacks.recovery.base import Recovery, Solution, Solved, hidden
-from privnb.attacks.recovery.recovery_knowledge import Pairs, numbers
+from privnb.attacks.recovery.base import Recovery, Solution, Solved, find_hidden_numbers
+from privnb.attacks.recovery.recovery_knowledge import Pairs, to_number_array
 from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.names import some_of
+from privnb.runtime.names import abbreviate_names
 
 
 class Units(NamedTuple):
-    """In which units records and released rows are places: records from `middle` in `width`, float arrays (targets,),
-    rows from `origin` in `unit`, numbers or float arrays (names,).
+    """The units in which records and released rows are points.
+
+    A record is measured from `middle` in units of `width`, float arrays (targets,), and a released row is measured from
+    `origin` in units of `unit`, numbers or float arrays (names,).
     """
 
     middle: FloatArray
@@ -28,39 +30,40 @@ class Units(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where known people are, float array (p, d), and their rows, (p, k)."""
+    """The points of known people, float array (p, d), and of their rows, (p, k)."""
 
     known: FloatArray
     theirs: FloatArray
 
 
 class Unmixing(Recovery[Solution]):
-    """A `Recovery` from columns each of which is a sum of secret multiples of the numbers of a record.
+    """A `Recovery` from columns that are linear combinations of the numbers of a record, with hidden coefficients.
 
-    The matrix is secret, all else is public: each number counts from the middle of its public domain, in widths of it;
-    and those numbers were moved that are `*` everywhere, or, where none is, the changed ones themselves. In these units
-    a record is a place, and so is a released row in columns of a sanitizer's own.
+    The matrix is hidden, and everything else is public. Each number is measured from the middle of its public domain,
+    in units of the width of the domain. The combined numbers are the columns with `*` in every row or, if no column has
+    only `*`, the changed columns. In these units, a record is a point, and so is a released row in the columns that a
+    sanitizer added.
 
     Attributes
     ----------
     square : bool
-        Whether it needs as many released columns as there are numbers.
+        Whether the number of released columns must equal the number of recovered attributes.
     """
 
     undoes = "perturbed"
     square = False
 
     def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
-        targets = tuple(hidden(published)) or names
+        targets = tuple(find_hidden_numbers(published)) or names
         if self.square and len(targets) != len(names):
             raise Unreadable(
-                f"{type(self).__name__} undoes a rotation, and this release has the perturbed columns "
-                f"{some_of(names)} for {some_of(targets)}. Choose an attack on projections."
+                f"{type(self).__name__} undoes a rotation, but this release has the perturbed columns "
+                f"{abbreviate_names(names)} for {abbreviate_names(targets)}. Choose an attack on projections."
             )
         domains = [published.schema[name].numbers for name in targets]
         middle: FloatArray = np.array([(domain.low + domain.high) / 2 for domain in domains])
         width: FloatArray = np.array([domain.width for domain in domains], dtype=float)
-        origin, unit = (0.0, 1.0) if targets != names else (middle, width)  # columns of its own have their own units
+        origin, unit = (0.0, 1.0) if targets != names else (middle, width)  # added columns have other units
         known: FloatArray = np.empty((0, len(targets)))
         theirs: FloatArray = np.empty((0, len(names)))
         if self.knows is not None:
@@ -72,18 +75,19 @@ class Unmixing(Recovery[Solution]):
 
     def _told(self, table: pd.DataFrame, names: tuple[str, ...]) -> FloatArray:
         if absent := [name for name in names if name not in table]:
-            raise SchemaError(f"{self!r} reads {some_of(absent)} of known people, and has {some_of(table)} of them.")
-        return numbers("what is known", table, names)
+            raise SchemaError(
+                f"{self!r} reads {abbreviate_names(absent)} of known people; got a table with only "
+                f"{abbreviate_names(table)}. Give a table with all of these columns."
+            )
+        return to_number_array("the table of known people", table, names)
 
     @abstractmethod
     def _solved(self, seen: FloatArray, people: Places) -> Solution:
-        """Return what is learned of all released rows as places, float array (n, k), and of the known people; nobody
-        stands there of whom the adversary knows nothing.
-        """
+        """Return what the attack learns from the released rows as points, float array (n, k), and from known people."""
 
     @abstractmethod
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the guessed places of released rows: float array (n, d)."""
+        """Return the guessed points of released rows: float array (n, d)."""
 
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
         middle, width, origin, unit = self.learned.units
@@ -97,7 +101,7 @@ class Unmixing(Recovery[Solution]):
 
 
 class Unmapping(Unmixing[Map]):
-    """An `Unmixing` whose solution is one `algorithms.unmixing.Map`."""
+    """An `Unmixing` whose solution is an `algorithms.unmixing.Map`."""
 
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
         return self.learned.solution(seen)

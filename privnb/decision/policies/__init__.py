@@ -1,8 +1,9 @@
-"""What an owner accepts of a release, written down before its numbers are seen: a TOML file, of the owner's or of ours.
+"""Policies: TOML files in which an owner states the conditions for a release before its numbers are known.
 
-A policy says who receives the release and what they may know, how large each risk may be, for whom, and what it must
-keep for its users. `ready()` names those of the package, each of which states its source and whether we have read it,
-and those of other installed packages: an entry point of the group `privnb.policies` names the path of a TOML file.
+A policy names the recipients of the release and what they may know, caps each risk, and states the utility that the
+release must keep for its users. `list_policy_names()` names the policies of the package and of other installed
+packages. Each policy of the package states its source, and whether we have read this source. Another package adds a
+policy by an entry point of the group `privnb.policies`, which names the path of a TOML file.
 """
 
 import hashlib
@@ -15,52 +16,50 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from privnb.evaluation.combinations import FLOOR, Floor
+from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.runtime import entry_points, expect, numerals, validation
+from privnb.runtime.deprecation import warn_renamed
 from privnb.runtime.errors import InputError, MissingFileError, UsageError
-from privnb.runtime.names import meant
+from privnb.runtime.names import suggest
 from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
 
 RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
-# What a release discloses of a sensitive attribute to an outsider, counted in the release: see `risks.certainty`.
+# The measures of disclosure of a sensitive attribute that are counted in the release itself: see `risks.certainty`.
 DISCLOSURES = {"certainty": "made_certain", "near certainty": "nearly_certain"}
 CAPPED = (*RISKS, "near certainty")
 LEAST_RISK, LEAST_LOSS = ORDERS = ("tightest cap", "loss")
-TEXTS = ("title", "source", "recipient", "knows", "convention", "choice")  # what a policy says in words
+TEXTS = ("title", "source", "recipient", "knows", "convention", "choice")  # the texts of a policy
 NEEDED = TEXTS[:4]
-CHOICE = (
-    "The release of least loss always lies at the edge of a cap. Two points of loss are hardly noticed by users, and a "
-    "release that stays well below its caps forgives more errors of measurement."
-)
 
 
 def measure_of(risk: str) -> str:
-    """Return the measure of results that a risk is, such as "identity_risk" for "identity"."""
+    """Return the measure of a risk in results, such as "identity_risk" for "identity"."""
     return DISCLOSURES.get(risk) or f"{risk.replace('-', '_')}_risk"
 
 
 class PolicyError(InputError):
-    """A policy that is none; the message says which file and key, what was found, and what to write."""
+    """A file that is not a policy; the message states the file, the key, what was found, and what to write instead."""
 
 
 @dataclass(frozen=True)
 class Cap(Validated):
-    """How large a risk may be.
+    """The largest risk that a policy accepts.
 
     Parameters
     ----------
     risk : str
-        One of `CAPPED`.
+        "identity", "attribute", "certainty", "near certainty", "linkability", "membership" or "anti-utility".
     at_most : float
-        From 0 to 1; what that means is the measure's: a probability, a share of people, or an advantage over guessing.
+        The largest accepted risk, from 0 to 1: a probability, a share of people or an advantage over guessing, as the
+        measure of the risk states.
     statistic : str
-        "mean" over people, or "largest": of the worst-off person.
+        "mean" for the mean over people, or "largest" for the risk of the worst-off person.
     group : str
-        "everybody", or "worst group": of each group of people that is shown.
+        "everybody", or "worst group" for a cap on each group of people that is shown.
     people : int, optional
-        The least group that the threshold is taken to mean, where custom and arithmetic differ: 0.09 is by custom a
-        group of 11, whose share is 0.0909. A risk of 1 / people keeps the cap then.
+        The group size that the threshold means by custom, if arithmetic gives another size: by custom, 0.09 means
+        groups of 11 people, whose share is 0.0909. A risk of 1 / people then stays within the cap.
     """
 
     risk: Annotated[str, validation.one_of(CAPPED)]
@@ -75,18 +74,18 @@ class Cap(Validated):
             expect.share("at_most", self.at_most)
         if self.counted and (self.statistic, self.group, self.people) != ("mean", "everybody", None):
             raise UsageError(
-                f"a cap on {self.risk} must be on everybody; got statistic = {self.statistic!r}, group = "
-                f"{self.group!r}, people = {self.people!r}. Give 'at_most' alone, a share of people."
+                f"a cap on {self.risk} must apply to everybody; got statistic = {self.statistic!r}, group = "
+                f"{self.group!r}, people = {self.people!r}. Give only 'at_most', a share of people."
             )
 
     @property
     def counted(self) -> bool:
-        """Whether it caps a number of people who are counted in the release itself, so that no interval counts."""
+        """Whether the cap limits a share of people that is counted in the release itself, without an interval."""
         return self.risk in DISCLOSURES
 
     @property
     def measure(self) -> str:
-        """The measure of results that it caps."""
+        """The measure in results that the cap limits."""
         return measure_of(self.risk)
 
     @property
@@ -96,12 +95,12 @@ class Cap(Validated):
 
     @property
     def most(self) -> float:
-        """The largest risk that keeps it: float."""
+        """The largest risk that does not exceed the cap, as a number."""
         return self.at_most if self.people is None else max(self.at_most, 1 / self.people)
 
     @property
     def subject(self) -> str:
-        """What it caps, in words."""
+        """The name of the capped risk, in words."""
         whose = {"mean": "", "largest": " of the worst-off person"}[self.statistic]
         return f"{self.risk}{whose}{' in each group' if self.group != 'everybody' else ''}"
 
@@ -109,22 +108,21 @@ class Cap(Validated):
         if self.counted and self.at_most == 0:
             return f"{self.subject}: nobody"
         read = f", read as a group of {self.people}" if self.people is not None else ""
-        return f"{self.subject}: at most {numerals.bare('{:%}', self.at_most)}{read}"
+        return f"{self.subject}: at most {numerals.write_without_unit('{:%}', self.at_most)}{read}"
 
 
 @dataclass(frozen=True)
 class Need(Validated):
-    """What a release must keep for its users.
+    """A need of the users that a release must meet.
 
     Parameters
     ----------
     measure : str
         A measure of utility.
     most_lost : float
-        The most that may be lost of it, from 0 to 1: a share of what lies between the original and the release without
-        quasi-identifiers.
+        The largest loss, from 0 for the original to 1 for the release without quasi-identifiers.
     weight : float
-        How much it counts, above 0, where releases that keep all caps are compared.
+        The weight of this need, above 0, in the comparison of releases that meet all caps.
     """
 
     measure: Annotated[str, lambda name, value: expect.text(name, value, "a measure of utility")]
@@ -134,40 +132,47 @@ class Need(Validated):
 
 @dataclass(frozen=True)
 class Policy(Validated):
-    """What an owner accepts: caps on risks, needs of users, and the smallest published combination.
+    """The conditions of an owner: caps on risks, needs of users, and a minimum class size.
 
     Parameters
     ----------
     name : str
-        Of its file, without the ending.
-    title, source, recipient, knows, convention : str
-        In words: what it is called, where its numbers come from, who receives the release, what they may know, and how
-        its thresholds are read.
+        The name of its file, without the ending.
+    title : str
+        The title of the policy.
+    source : str
+        The document that its numbers come from.
+    recipient : str
+        The people who receive the release.
+    knows : str
+        The facts that these people may know.
+    convention : str
+        The way in which the thresholds of the source are read.
     verified : bool
-        Whether we have read the source itself, not only a digest of it.
-    floor : int
-        So many people share every combination of quasi-identifiers as it is published, from 2.
+        Whether the authors of privnb have read the source itself, and not only a summary.
+    min_class_size : int
+        The minimum class size, at least 2: the number of people who must share each published combination of
+        quasi-identifiers.
     caps : tuple of Cap
-        At least one.
+        At least one cap on a risk.
     needs : tuple of Need
-        At least one.
+        At least one need of users.
     near_certainty : float
-        From which share on a sensitive value counts as nearly certain, above 0.5 and below 1.
+        The share from which a sensitive value counts as nearly certain, above 0.5 and below 1.
     tolerance : float
-        How much more a release may lose than the least loss, a share of what there is to lose, and still be chosen for
-        its lower risk.
+        The loss beyond the least loss at which a release can still be chosen for its lower risk, from 0 to 1.
     order : str
-        One of `ORDERS`: by what one of the releases within the tolerance is chosen, the least use of its tightest cap
-        or the least loss.
+        The choice among the releases within the tolerance: "tightest cap" takes the one that uses least of its tightest
+        cap, "loss" the one that loses least.
     choice : str
-        The reason for tolerance and order, in words.
+        The reason for tolerance and order.
     sha256 : str
-        Of the file's bytes.
+        The digest of the file.
 
-    A policy that caps the attribute risk caps certainty too, at nobody unless it states another cap.
+    A policy that caps the attribute risk also caps certain disclosures: by default, no disclosure may be certain.
     """
 
-    HINT: ClassVar[str] = "decision.policies.read(name) gives one."
+    HINT: ClassVar[str] = "decision.policies.read(name) returns one."
 
     name: str
     title: str
@@ -178,28 +183,28 @@ class Policy(Validated):
     needs: Annotated[tuple[Need, ...], validation.several(Need)]
     convention: str = ""
     verified: bool = False
-    floor: Floor = FLOOR
+    min_class_size: MinClassSize = MIN_CLASS_SIZE
     near_certainty: Annotated[float, between(0.5, 1, "1 is certain")] = NEAR
     tolerance: Probability = 0.02
     order: Annotated[str, validation.one_of(ORDERS)] = LEAST_RISK
-    choice: str = CHOICE
+    choice: str = ""
     sha256: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("caps", "needs"):
             if not getattr(self, name):
-                raise UsageError(f"a policy has one of {name} or more: else it accepts everything.")
+                raise UsageError(
+                    f"{name} must have at least one entry; got none. Add a [[{name}]] table to the policy."
+                )
             object.__setattr__(self, name, tuple(getattr(self, name)))
         risks = {cap.risk for cap in self.caps}
         if "attribute" in risks and "certainty" not in risks:
             object.__setattr__(self, "caps", (*self.caps, Cap("certainty", 0.0)))
 
 
-def ready() -> list[str]:
-    """Return the names of the policies of the package, in the order of the alphabet, then those of other installed
-    packages.
-    """
+def list_policy_names() -> list[str]:
+    """Return the names of the package's policies in alphabetical order, then those of other installed packages."""
     return [*_own(), *_installed()]
 
 
@@ -213,9 +218,9 @@ def _installed() -> dict[str, Path]:
 
     def check(point: Any, found: Any) -> Path:
         if not (isinstance(found, str | os.PathLike) and Path(found).is_file()):
-            raise UsageError(f"it must name the path of a TOML file; got {expect.found(found)}")
+            raise UsageError(f"the entry point must name the path of a TOML file; got {expect.describe_value(found)}")
         if point.name in _own():
-            raise UsageError(f"privnb has a policy '{point.name}' itself")
+            raise UsageError(f"privnb already has a policy '{point.name}'")
         return Path(found)
 
     return entry_points.load_methods("privnb.policies", check)
@@ -223,7 +228,7 @@ def _installed() -> dict[str, Path]:
 
 @validated
 def read(policy: validation.Path) -> Policy:
-    """Return a policy by its name among the ready ones, or by the path of a TOML file.
+    """Return a policy, by the name of a ready-made policy or by the path of a TOML file.
 
     Parameters
     ----------
@@ -236,40 +241,44 @@ def read(policy: validation.Path) -> Policy:
     Raises
     ------
     PolicyError
-        For another name, and for a file that is no policy.
+        If there is no policy of this name, or if the file is not a policy.
     MissingFileError, OSError
-        For a file that does not exist or cannot be read.
+        If the file does not exist or cannot be read.
 
-    >>> read("ontario-2025").floor
+    >>> read("ontario-2025").min_class_size
     11
     """
     given = os.fspath(policy)
     if given in _own():
-        return parsed(files(__package__).joinpath(f"{given}.toml").read_bytes(), given)
-    if given in ready():
-        return parsed(_installed()[given].read_bytes(), given)
+        return parse_policy(files(__package__).joinpath(f"{given}.toml").read_bytes(), given)
+    known = list_policy_names()
+    if given in known:
+        return parse_policy(_installed()[given].read_bytes(), given)
     if not given.endswith(".toml"):
         raise PolicyError(
-            f"'{given}' is no policy of the package, which has {', '.join(ready())}.{meant([given], ready())} Name one "
-            "of these, or give the path of a file that ends in .toml."
+            f"'{given}' is not a ready policy; the ready policies are {', '.join(known)}.{suggest([given], known)} "
+            "Name one of these policies, or give the path of a file that ends in .toml."
         )
     if not Path(given).is_file():
-        known = f"{', '.join(ready())}.{meant([given], ready())}"
-        raise MissingFileError(f"there is no file '{given}'. Name a file that exists, or a ready policy: {known}")
-    return parsed(Path(given).read_bytes(), Path(given).name.removesuffix(".toml"))
+        names = f"{', '.join(known)}.{suggest([given], known)}"
+        raise MissingFileError(f"there is no file '{given}'. Name a file that exists, or a ready policy: {names}")
+    return parse_policy(Path(given).read_bytes(), Path(given).name.removesuffix(".toml"))
 
 
-def parsed(content: bytes, name: str) -> Policy:
-    """Return a policy by the bytes of its file. Raises PolicyError for what is none."""
+def parse_policy(content: bytes, name: str) -> Policy:
+    """Return a policy from the bytes of its file. Raises PolicyError if the bytes are not a policy."""
     try:
         text = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PolicyError(f"policy '{name}': it is no TOML file: {error}.") from None
+        raise PolicyError(f"policy '{name}' is not a valid TOML file: {error}. Correct the file.") from None
+    if "floor" in text and "min_class_size" not in text:  # the name of version 0.1
+        warn_renamed("floor", "min_class_size")
+        text["min_class_size"] = text.pop("floor")
     tables: dict[str, type[Cap] | type[Need]] = {"caps": Cap, "needs": Need}
     _check_keys(name, text, [each.name for each in fields(Policy) if each.name not in ("name", "sha256")])
     missing = [key for key in (*NEEDED, *tables) if key not in text]
     if missing:
-        raise PolicyError(f"policy '{name}' lacks {', '.join(missing)}. The ready ones show how they are written.")
+        raise PolicyError(f"policy '{name}' lacks {', '.join(missing)}. Add the keys; the ready policies are examples.")
     for key, kind in tables.items():
         rows = text[key] if isinstance(text[key], list) else [text[key]]
         text[key] = tuple(_row(name, key, kind, number, row) for number, row in enumerate(rows, 1))
@@ -282,7 +291,9 @@ def parsed(content: bytes, name: str) -> Policy:
 def _row(name: str, key: str, kind: type[Cap] | type[Need], number: int, row: Any) -> Cap | Need:
     where = f"{name}, {key} {number}"
     if not isinstance(row, dict):
-        raise PolicyError(f"policy '{where}' is no table, got {expect.found(row)}. Write [[{key}]] above its keys.")
+        raise PolicyError(
+            f"policy '{where}' must be a table; got {expect.describe_value(row)}. Write [[{key}]] above its keys."
+        )
     _check_keys(where, row, [each.name for each in fields(kind)])
     try:
         return kind(**row)
@@ -293,6 +304,6 @@ def _row(name: str, key: str, kind: type[Cap] | type[Need], number: int, row: An
 def _check_keys(where: str, given: Iterable[str], known: list[str]) -> None:
     if unknown := [key for key in given if key not in known]:
         raise PolicyError(
-            f"policy '{where}' has {', '.join(map(repr, unknown))}, and a policy has {', '.join(known)}."
-            f"{meant(unknown, known)}"
+            f"policy '{where}' has an unknown key, {', '.join(map(repr, unknown))}; the possible keys are "
+            f"{', '.join(known)}.{suggest(unknown, known)}"
         )

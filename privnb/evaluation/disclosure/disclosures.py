@@ -1,8 +1,8 @@
-"""What a release tells an adversary of the sensitive attribute (Brickell and Shmatikov, KDD 2008, sections 4, 6 and 7).
+"""Disclosure of the sensitive attribute by a release (Brickell and Shmatikov, KDD 2008, sections 4, 6 and 7).
 
-The adversary knows a person's quasi-identifiers and wants the sensitive attribute. They are measured against the
-trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. Which neutral attributes they
-know is a parameter; other choices than the paper's stand in `knows`.
+The adversary knows a person's quasi-identifiers and wants the sensitive attribute. The gain is measured relative to the
+trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. A parameter selects the
+neutral attributes that the adversary also knows; the column `knows` reports a choice other than the paper's.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,26 +15,31 @@ import pandas as pd
 
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
-from privnb.evaluation.predictions import FAILURES, AsksMiners, Miners, explain_refusals, miners_of
+from privnb.evaluation.attributes import choose_sensitive
+from privnb.evaluation.evaluation_loop import MAX_CACHED_SEEDS, Case, Question
+from privnb.evaluation.predictions import FAILURES, Miners, WithMiners, explain_refusals, resolve_miners
 from privnb.evaluation.results import Row
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.measures.disclosure import gains
-from privnb.measures.disclosure.disclosed import disclosed, right_by_group, surest, tells_few
+from privnb.measures.disclosure.summary import (
+    accuracy_by_group,
+    reveals_small_count,
+    summarize_disclosure,
+    surest_guess,
+)
 from privnb.measures.utility.mining import exact_match
 from privnb.microdata import counts, withholding
-from privnb.microdata.counts import class_value_counts, people_among
+from privnb.microdata.counts import class_value_counts, count_people_among
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable
-from privnb.miners import able
+from privnb.miners import select_able
 from privnb.miners.encoding import encode
 from privnb.miners.miner import Failed
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list, names_in, some_of
+from privnb.runtime.names import abbreviate_names, join_names, parse_names
 from privnb.runtime.validation import AttributeName, Seed, validated
 from privnb.sanitizers import Identity, Mondrian, Suppress
 from privnb.sanitizers.base import Sanitizer
@@ -45,34 +50,35 @@ GAINS = (
 )  # fmt: skip
 
 
-GUESSES = gains.accuracy_gain, gains.knowledge_gain  # withheld where they would tell of few people guessed right
-WORST = gains.largest_disclosure, gains.largest_quotient  # of the class that tells most
+GUESSES = gains.accuracy_gain, gains.knowledge_gain  # withheld if they would reveal a small count of right guesses
+WORST = gains.largest_disclosure, gains.largest_quotient  # of the class that discloses most
 
 
-state(
+register_measure(
     "information_share",
     bounds=(0, 1),
-    sentence="Share of an attribute's information that a set of other attributes holds.",
+    sentence="This is the share of an attribute's information that a set of other attributes holds.",
     source="Brickell and Shmatikov, KDD 2008, section 7",
 )
 
 
-def trivial() -> list[Sanitizer]:
-    """The two trivial sanitizations: no quasi-identifiers; no sensitive attribute. Sections 1 and 4.1."""
+def list_trivial_sanitizers() -> list[Sanitizer]:
+    """Return the trivial sanitizers of sections 1 and 4.1: no quasi-identifiers, and no sensitive attribute."""
     return [Suppress(), Suppress("sensitive")]
 
 
 @validated
-def sanitizations(sensitive: AttributeName, workload: str) -> list[Sanitizer | Sanitizer]:
-    """The fifteen of Table 3 and Figures 1 to 4, in the order of the table.
+def build_paper_sanitizers(sensitive: AttributeName, workload: str) -> list[Sanitizer | Sanitizer]:
+    """Return the fifteen sanitizers of Table 3 and Figures 1 to 4, in the order of the table.
 
-    Of Mondrian's variants the one that an independent study found to come nearest to the table: cuts by information
-    gain on `workload`, numbers at the largest threshold below the median. No variant known gives its digits.
+    The variant of Mondrian is that whose results an independent study found to be closest to the table. This variant
+    cuts by information gain on `workload`, and cuts numbers at the largest threshold below the median. No known variant
+    reproduces the digits of the table.
 
     Parameters
     ----------
     sensitive, workload : str
-        The data set's two attributes.
+        The sensitive attribute and the workload attribute of the dataset.
 
     Returns
     -------
@@ -89,10 +95,11 @@ def sanitizations(sensitive: AttributeName, workload: str) -> list[Sanitizer | S
 
 
 @validated
-def released(dataset: Dataset, sanitizer: Sanitizer, seed: Seed = 1) -> Release:
-    """The release of a sanitizer; where even all records together break one of its models, the trivial release.
+def sanitize_or_replace(dataset: Dataset, sanitizer: Sanitizer, seed: Seed = 1) -> Release:
+    """Return the release of a sanitizer, or the trivial release if all records together violate one of its models.
 
-    The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
+    Table 3 uses this convention for l = 15, which an attribute of 14 values cannot satisfy: no split is allowed, and
+    all records form one class.
 
     Parameters
     ----------
@@ -104,186 +111,207 @@ def released(dataset: Dataset, sanitizer: Sanitizer, seed: Seed = 1) -> Release:
     -------
     Release
     """
-    return stand_in(Case(dataset, sanitizer, seed))
+    return choose_release(Case(dataset, sanitizer, seed))
 
 
-def stand_in(case: Case) -> Release:
-    """The release of a case, or the one that stands for it, see `released`."""
+def choose_release(case: Case) -> Release:
+    """Return the release of a case, or the trivial release that replaces it; see `sanitize_or_replace`."""
     known = case.dataset.schema.quasi_identifiers
     if models := [model for model in getattr(case.sanitizer, "models", ()) if model.sensitive not in known]:
-        whole = _bare(case.dataset)
+        whole = _release_nothing(case.dataset)
         counted = [model.counted(whole) for model in models]
         if not all(model.holds(found, found.sum(axis=0)).all() for model, found in zip(models, counted, strict=True)):
             return whole
     return case.release
 
 
-@lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _bare(dataset: Dataset) -> Release:
-    """The release without quasi-identifiers."""
+@lru_cache(maxsize=MAX_CACHED_SEEDS)
+def _release_nothing(dataset: Dataset) -> Release:
+    """Return the release without quasi-identifiers."""
     return Suppress().sanitize(dataset, rng=0)
 
 
 @dataclass(frozen=True)
-class Disclosure(AsksMiners, Question):
-    """What a release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
+class Disclosure(WithMiners, Question):
+    """Question about the disclosure of the sensitive attribute (Table 3, and the adversary of Figures 1 to 4).
 
-    Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), also of each miner,
-    `knowledge_gain` (A_know), `largest_disclosure` and `largest_quotient` (the class with the largest A_diff, A_quot;
-    the latter is infinite unless each class has all values), and `information_gain` (nats), which Lemma 1 keeps below
-    every delta of a delta-disclosure-private release, so at most at `largest_quotient`. `posterior_accuracy`: people
-    guessed right, as a share; baseline: those guessed without the release. `largest_posterior`: how sure the surest
-    guess is; baseline: without the release.
+    The baseline of the following rows is the same classes with randomly permuted values: `accuracy_gain` (A_acc), also
+    of each miner; `knowledge_gain` (A_know); `largest_disclosure` and `largest_quotient`, of the class with the largest
+    A_diff and A_quot; and `information_gain`, in nats. `largest_quotient` is infinite unless each class has all values.
+    By Lemma 1, `information_gain` is below every delta of a delta-disclosure-private release, and therefore at most
+    `largest_quotient`. The row `posterior_accuracy` is the share of people whose value is guessed correctly, and the
+    row `largest_posterior` is the probability of the most certain guess; the baseline of both is a guess without the
+    release.
 
     Parameters
     ----------
     sensitive : str
     known : tuple of str
-        Neutral attributes that they know of a person beside the quasi-identifiers. Their gains are then over what the
-        release without quasi-identifiers tells them. Empty: the paper's adversary.
+        Neutral attributes of a person that the adversary knows in addition to the quasi-identifiers. Gains are then
+        relative to the disclosure by the release without quasi-identifiers. If empty, the adversary is that of the
+        paper.
     knows : str
-        How results name these.
+        The name of these attributes in results.
     miners : str, estimator, or list of those
-        Who else attacks, beside the exact adversary who guesses the commonest value of a class; empty: nobody. They are
-        asked for people as they know them: for their class's cells, or for their own quasi-identifiers where noise
-        leaves no classes. A noisy release is refused without miners; a bucketized one they do not read.
-    reorders : bool
-        As of `Question`.
+        Miners that attack in addition to the exact adversary, who guesses the most common value of a class; if empty,
+        no miner attacks. A miner predicts from the cells of a person's class, or from the person's own
+        quasi-identifiers if the release has no classes because of noise. A noisy release needs miners; miners cannot
+        read a bucketized release.
+    permutes_records : bool
+        See `Question`.
     """
 
     sensitive: str
     known: tuple[str, ...] = ()
     knows: str = ""
     miners: Miners = ""
-    reorders: bool = True
+    permutes_records: bool = True
 
-    main = "accuracy_gain"
+    primary_measure = "accuracy_gain"
     axes = (
         "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
         "posterior_accuracy",
     )  # fmt: skip
 
     @property
-    def varies(self) -> bool:
+    def stochastic(self) -> bool:
+        """Return whether the answer depends on random numbers."""
         return bool(self.miners)
 
     @classmethod
     def of(cls, dataset: Dataset, *, sensitive: str | None = None, knows: str = "", miners: Miners = "") -> Question:
-        """The question to this dataset: `sensitive` defaults to its first sensitive attribute; `knows` names neutral
-        attributes separated by commas, or "all".
+        """Return the question for a dataset.
+
+        `sensitive` defaults to the first sensitive attribute; `knows` lists neutral attributes separated by commas, or
+        is "all".
         """
-        sensitive = sensitive_name(dataset, sensitive)
-        known, there = neutral_names(dataset, knows, sensitive), neutral_names(dataset, "all", sensitive)
+        sensitive = choose_sensitive(dataset, sensitive)
+        known, there = choose_neutral(dataset, knows, sensitive), choose_neutral(dataset, "all", sensitive)
         knows = "all" if known and known == there else ", ".join(known)
         return cls(sensitive, tuple(known), knows, miners)
 
     def row(self, case: Case) -> Callable[..., Row]:
-        return partial(case.row, self.main, target=self.sensitive, knows=self.knows)
+        """Return the function that builds a row of a case."""
+        return partial(case.row, self.primary_measure, target=self.sensitive, knows=self.knows)
 
     def rows(self, case: Case) -> list[Row]:
+        """Return the rows of a case."""
         row, rows = partial(case.row, target=self.sensitive, knows=self.knows), []
-        release, also = stand_in(case), list(self.known)
+        release, also = choose_release(case), list(self.known)
         if is_withheld(release, self.sensitive):
-            # It is in a table of its own, which tells A_base and nothing of anybody.
-            release, also = _bare(case.dataset), []
+            # The attribute is in a separate table, which discloses A_base and no value of a person.
+            release, also = _release_nothing(case.dataset), []
         if release.classes is None and release.groups is not None and not also:
-            few = tells_few(release, self.sensitive, case.fewest)
-            rows.append(_surest(row, surest(*release.of_people(self.sensitive)), few))
+            few = reveals_small_count(release, self.sensitive, case.min_count)
+            rows.append(_build_surest_row(row, surest_guess(*release.of_people(self.sensitive)), few))
         if release.classes is not None or not (self.miners or rows):
-            rows += _of_classes(row, release, self.sensitive, also, case.fewest, rng=case.stream("deal"))
+            rows += _build_class_rows(row, release, self.sensitive, also, case.min_count, rng=case.stream("deal"))
         if self.miners and MinerInference.can_read(release):
-            rows += _of_miners(row, case, release, self.sensitive, also, self.miners)
+            rows += _build_miner_rows(row, case, release, self.sensitive, also, self.miners)
         return rows
 
 
 @dataclass(frozen=True)
-class Shares(Question):
-    """Which share of an attribute's information each set of other published attributes holds, for all of them.
+class InformationShares(Question):
+    """Question about the share of an attribute's information that each set of other published attributes holds.
 
-    For tables that are a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything
-    by chance. Section 7, where data have both privacy and utility.
+    The question is for tables that are a distribution, such as all outcomes of an experiment. In a sample, a large set
+    of attributes determines every value by chance. Source: section 7, where data have both privacy and utility.
 
-    Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell it
-    exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress.
+    A row `information_share` with `target` "a4" and `knows` "a1, a3" is 0 if a1 and a3 hold no information about a4,
+    and 1 if they determine a4. The targets are sensitive and neutral attributes; the sets consist of all other
+    attributes that the release does not suppress.
     """
 
-    main = "information_share"
+    primary_measure = "information_share"
 
     def rows(self, case: Case) -> list[Row]:
-        release, rows = stand_in(case), []
+        """Return the rows of a case."""
+        release, rows = choose_release(case), []
         shown = [name for name in case.dataset.schema.published if not is_withheld(release, name)]
         for target in (name for name in shown if release.schema[name].role is not Role.QUASI_IDENTIFIER):
             values, others = release.table[target], [name for name in shown if name != target]
-            entropy = _information(release.table[[target]], values)
+            entropy = _compute_information(release.table[[target]], values)
             for given in chain.from_iterable(combinations(others, size) for size in range(1, len(others) + 1)):
-                share = _information(release.table[list(given)], values) / entropy if entropy else 1.0
+                share = _compute_information(release.table[list(given)], values) / entropy if entropy else 1.0
                 rows.append(case.row("information_share", share, target=target, knows=", ".join(given)))
         return rows
 
 
-def neutral_names(dataset: Dataset, names: str, target: str) -> list[str]:
-    """The neutral attributes that a text names, in column order; the target is not one that helps to guess it."""
+def choose_neutral(dataset: Dataset, names: str, target: str) -> list[str]:
+    """Return the neutral attributes that a text names, in column order and without the target."""
     there = [name for name in dataset.schema.names(Role.NEUTRAL) if name != target]
-    chosen = there if names == "all" else names_in(names)
+    chosen = there if names == "all" else parse_names(names)
     unknown = [name for name in chosen if name not in there]
     if unknown:
         raise UsageError(
-            f"{unknown} are no neutral attributes of '{dataset.name}' that help to guess '{target}'. Name some of "
-            f"{name_list(there) or 'none, for it has no other'}, or all."
+            f"{unknown} are not neutral attributes of '{dataset.name}' that help to guess '{target}'. "
+            f"{f'Name some of {join_names(there)}, or all' if there else 'There are no such attributes'}."
         )
     return [name for name in there if name in chosen]
 
 
 def is_withheld(release: Release, name: str) -> bool:
-    """Whether an attribute is published as `*` alone."""
+    """Return whether an attribute is published only as `*`."""
     return name in release.cells and (release.cells[name] == SUPPRESSED).all()
 
 
-def _of_classes(
-    row: Callable[..., Row], release: Release, sensitive: str, known: Sequence[str], fewest: int, *, rng: Sequence[int]
+def _build_class_rows(
+    row: Callable[..., Row],
+    release: Release,
+    sensitive: str,
+    known: Sequence[str],
+    min_count: int,
+    *,
+    rng: Sequence[int],
 ) -> list[Row]:
-    found = disclosed(release, sensitive, rng=rng, knows=known, of=GAINS)
-    few, rows, n = tells_few(release, sensitive, fewest), [], release.headcount
-    right, before = (withholding.Counted(share * n, n) for share in (found.right, found.before))
+    found = summarize_disclosure(release, sensitive, rng=rng, knows=known, of=GAINS)
+    few, rows, n = reveals_small_count(release, sensitive, min_count), [], release.headcount
+    right, before = (withholding.ReportedCount(share * n, n) for share in (found.right, found.before))
     guesses = partial(withholding.Revealing, people=np.array([right.people, before.people]), of=n)
     for gain, *given in zip(GAINS, found.gains, found.by_chance, strict=True):
         if gain in WORST and few and given[0] > 0:
             given = [np.nan, np.nan]
         value, dealt = map(guesses, given) if gain in GUESSES else given
         rows.append(row(gain.__name__, value, baseline=dealt))
-    sure = (np.nan, np.nan) if withholding.tells(before.people, n, fewest) else (found.surest, found.sure_before)
-    return [*rows, row("posterior_accuracy", right, baseline=before), _surest(row, sure, few)]
+    sure = (
+        (np.nan, np.nan) if withholding.reveals_few(before.people, n, min_count) else (found.surest, found.sure_before)
+    )
+    return [*rows, row("posterior_accuracy", right, baseline=before), _build_surest_row(row, sure, few)]
 
 
-def _surest(row: Callable[..., Row], surest: tuple[float, float], few: bool) -> Row:
-    """How sure the surest guess is, with the release and without it, unless that could tell of few people."""
+def _build_surest_row(row: Callable[..., Row], surest: tuple[float, float], few: bool) -> Row:
+    """Return the row of the most certain guess, whose values are withheld if they could reveal a small count."""
     sure, before = (np.nan, np.nan) if few and surest[0] > surest[1] else surest
     return row("largest_posterior", sure, baseline=before)
 
 
-def _of_miners(
+def _build_miner_rows(
     row: Callable[..., Row], case: Case, release: Release, sensitive: str, known: Sequence[str], miners: Miners
 ) -> list[Row]:
     dataset = case.dataset
     _check_known(dataset, release)
     published, key = release._published(case.stream("publish"))
-    values, groups = published.table[sensitive].to_numpy(), counts.combinations(published.table[list(known)]).index
+    values, groups = (
+        published.table[sensitive].to_numpy(),
+        counts.count_combinations(published.table[list(known)]).index,
+    )
     people, n = None if release.people is None else release.people[key], release.headcount
-    before = right_by_group(groups, values, people)
+    before = accuracy_by_group(groups, values, people)
     dealt = values[gains.permute(groups, np.random.default_rng(case.stream("deal")))]
-    # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
+    # The quasi-identifiers of a person determine the class (section 4.1), but not the row with noise.
     asked = (dataset if release.classes is None else release).table.iloc[key]
     true, rows = dataset.table[sensitive].to_numpy()[key], []
     read = partial(encode, names=[*release.schema.quasi_identifiers, *known], schema=published.schema)
     learned = read(published.table, hierarchies=published.hierarchies)  # once for all miners
     asked = read(asked, hierarchies=published.hierarchies, like=learned)
-    every = miners_of(miners)
+    every = resolve_miners(miners)
     for name, reason in explain_refusals(every, published.table[sensitive]).items():
         rows.append(row("accuracy_gain", np.nan, miner=name, status="refused", reason=reason))
-    for miner in able(every, published.table[sensitive])[0]:
-        try:  # what MinerInference does with one miner
+    for miner in select_able(every, published.table[sensitive])[0]:
+        try:  # as MinerInference does with one miner
             right, chance = (
-                people_among(exact_match(miner.fit(learned, taught).predict(asked), answer), people) / n
+                count_people_among(exact_match(miner.fit(learned, taught).predict(asked), answer), people) / n
                 for taught, answer in ((values, true), (dealt, dealt))
             )
             chance -= before
@@ -297,15 +325,16 @@ def _of_miners(
 
 
 def _check_known(dataset: Dataset, release: Release) -> None:
-    """Raise Unreadable where people have not what a miner would find their row by, or have no row."""
+    """Raise Unreadable if people have no row, or do not have the quasi-identifiers that the release publishes."""
     release.originals(dataset)
     if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
         raise Unreadable(
-            f"a miner guesses for people by their quasi-identifiers, and {some_of(made)} are columns that "
-            f"{release.provenance.sanitizer} made, which nobody has. Attack it by what undoes it."
+            f"a miner guesses from the quasi-identifiers of people, but {abbreviate_names(made)} are columns that "
+            f"{release.provenance.sanitizer} made, so no adversary knows these values of people. Use an attack that "
+            "undoes the sanitizer."
         )
 
 
-def _information(given: pd.DataFrame, values: pd.Series) -> float:
-    """What the columns of a DataFrame (n, g) tell about values, array (n,), in nats."""
-    return gains.information_gain(class_value_counts(counts.combinations(given).index, values))
+def _compute_information(given: pd.DataFrame, values: pd.Series) -> float:
+    """Return the information of the columns of a DataFrame (n, g) about values, an array (n,), in nats."""
+    return gains.information_gain(class_value_counts(counts.count_combinations(given).index, values))

@@ -1,5 +1,6 @@
-"""What an adversary with ready-made miners gains from a release: nearer predictions, beside what chance alone gives,
-and whom they hit (Sramka et al. 2010, section 4.4, Table 2). Counts of few people are withheld.
+"""Nearer predictions of an adversary with ready-made miners, compared with chance, and the people whom they hit.
+
+Source: Sramka et al. 2010, section 4.4, Table 2. Small counts are withheld.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,12 +12,27 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.people import groups
-from privnb.evaluation.predictions import AsksMiners, Miners, fused, mine, miners_of, stream, unseen
-from privnb.evaluation.results import SUMMARIES, Row, guessed, join, mark_withheld, tidy, withheld
-from privnb.evaluation.utility.utilities import AntiUtility, Scores, bad_rows, failed_rows, shown_baseline, unit
-from privnb.measures.base import state
+from privnb.evaluation.dataset_summary import group_records
+from privnb.evaluation.evaluation_loop import Case, Question
+from privnb.evaluation.predictions import (
+    Miners,
+    WithMiners,
+    derive_seed,
+    predict_cross_validated,
+    predict_ensemble,
+    predict_in_sample,
+    resolve_miners,
+)
+from privnb.evaluation.results import SUMMARIES, Row, estimate_share, join_results, mark_withheld, tidy, withhold_counts
+from privnb.evaluation.utility.utilities import (
+    AntiUtility,
+    GuessValues,
+    build_anti_utility_rows,
+    build_failed_rows,
+    describe_unit,
+    withhold_baseline,
+)
+from privnb.measures.base import register_measure
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
@@ -26,109 +42,118 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.validation import Seed, Share, validated
 
-DEALS = 20  # how often the worst miner's guesses are dealt to the people
-BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
-TOGETHER = "worst by person"
+PERMUTATIONS = 20  # random permutations of the worst miner's guesses
+HELD_OUT_FOLDS = 5  # folds of the cross-validation with held-out people
+WORST_BY_PERSON = "worst by person"
 GUESS = "the guess"
 A, B, C, W = (("A", ""), ("B", ""), ("C", ""), ("W", ""))  # scenario and variant
-# The scenarios whose people are among those of others.
+# For each scenario, the scenarios that include all of its people.
 WITHIN = {A: (), ("A", "distinct"): (A,), B: (A,), C: (A,), ("C", "distinct"): (C, A)}
 
 
-state(
+register_measure(
     "nearer_share",
     kind="privacy",
     title="Who is hit",
-    sentence="Share of a group for whom the worst miner's prediction is nearer to the truth, whatever the scenario.",
+    sentence="This is the share of a group for whom the worst miner's prediction is nearer to the truth than the "
+    "released value.",
     source="after Sramka et al. 2010, section 4.4",
     unit="share of the group",
 )
 
 
 @dataclass(frozen=True)
-class Nearer(AsksMiners, Question):
-    """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
+class NearerPredictions(WithMiners, Question):
+    """Question about the people for whom a prediction of `target` is nearer to the truth than the release (Table 2).
 
     Each miner learns from the release and predicts the released records themselves.
 
-    Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the release as baseline: of
-    each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR, the worst
-    miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did not learn from
-    ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`.
+    The rows `anti_utility` of each scenario (see `build_scenarios`) count people; their baseline is the guess without
+    the release. There are rows for each miner, for two fusions of the miners, and for each person's own worst miner.
+    There are also rows for three controls: ZeroR, the worst miner's guesses in a random permutation ("permuted"), and
+    its guesses for people who were held out of the training data ("held-out"). The rows `nearer_share` report the share
+    of people in each `group` whom the worst miner of scenario A hits.
 
     Parameters
     ----------
     target : str
     miners : str, estimator, or list of those
-        See `miners.reference_set`. Of Weka's, run one by one, there are only their
-        own rows, or one whose `status` says why there is none.
+        The miners, see `miners.reference_set`. Miners of Weka, which run one by one, have only their own rows, or one
+        row with the reason for a missing result in `status`.
     c, share, weights
-        As of `scenarios`.
+        See `build_scenarios`.
     """
 
     target: str
-    miners: Miners = "five"
+    miners: Miners = "standard"
     c: float = 0
     share: float = 0.05
     weights: str = ""
 
-    main = "anti_utility"
-    reorders = varies = True
+    primary_measure = "anti_utility"
+    permutes_records = stochastic = True
 
     def rows(self, case: Case) -> pd.DataFrame:
-        dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, case.fewest
-        feared = scenarios(target, dataset.headcount, c=self.c, share=self.share, weights=self.weights, seed=seed)
-        if dataset.people is not None:  # records that are alike may be several people's
-            feared = {named: _of_people(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
+        """Return the rows of a case."""
+        dataset, release, seed, target, min_count = case.dataset, case.release, case.seed, self.target, case.min_count
+        feared = build_scenarios(target, dataset.headcount, c=self.c, share=self.share, weights=self.weights, seed=seed)
+        if dataset.people is not None:  # equal records may belong to several people
+            feared = {named: _weigh_records(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
         order = case.stream("publish")
-        members = [miner for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
+        members = [miner for miner in resolve_miners(self.miners) if not miner.name.startswith("fusion")]
         bare = weka.is_weka(members[0].name)
-        found = mine(release, target, members, rng=order)
+        found = predict_in_sample(release, target, members, rng=order)
         row = partial(case.row, target=target)
-        parts = [tidy(failed_rows(row, "anti_utility", found))]
+        parts = [tidy(build_failed_rows(row, "anti_utility", found))]
         if not found.guesses:
             return parts[0]
         if not bare:
-            fusions = fused(release, target, members, found.guesses)
-            zero = {"ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
+            fusions = predict_ensemble(release, target, members, found.guesses)
+            zero = {"ZeroR": predict_in_sample(release, target, "majority", rng=order).guesses["majority"]}
             by_name = {miner.name: miner for miner in members}
-            blind = cache(lambda name: _blind(release, target, by_name[name], seed))
+            blind = cache(lambda name: _predict_held_out(release, target, by_name[name], seed))
         for named, idea in feared.items():
             scores, (scenario, variant) = idea.score({target: found}, dataset, release), named
             made = partial(row, scenario=scenario, variant=variant)
-            parts.append(_without_few_of_a_weight(scenario, bad_rows(made, scores, fewest), scores, fewest))
+            parts.append(
+                _withhold_few_of_a_weight(scenario, build_anti_utility_rows(made, scores, min_count), scores, min_count)
+            )
             if bare:
                 continue
             _, _, worst = mining.average_and_worst(scores.utilities)
             for others, column in ((fusions, "miner"), (zero | {"held-out": blind(worst)}, "control")):
                 worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
                 if column == "miner":
-                    worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
-                beside = scores._replace(by_miner=worths)
-                rows = _without_few_of_a_weight(scenario, bad_rows(made, beside, fewest), beside, fewest)
+                    worths[WORST_BY_PERSON] = mining.worst_by_person(scores.by_miner)
+                controlled = scores._replace(by_miner=worths)
+                rows = _withhold_few_of_a_weight(
+                    scenario, build_anti_utility_rows(made, controlled, min_count), controlled, min_count
+                )
                 parts.append(rows if column == "miner" else rows.assign(control=rows.miner, miner=""))
             rng, guessed = (
                 np.random.default_rng(case.stream(f"deal {'_'.join(filter(None, named))}")),
                 found.guesses[worst],
             )
-            dealt = [idea.worth({target: rng.permutation(guessed)}, dataset, release) for _ in range(DEALS)]
-            parts.append(_permuted(made, scores, worst, dealt, fewest, scenario))
-            if named == A and dataset.people is None:  # a person of several groups is counted in none
-                parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
-        return _apart(join(*(part for part in parts if len(part))), fewest)
+            dealt = [idea.worth({target: rng.permutation(guessed)}, dataset, release) for _ in range(PERMUTATIONS)]
+            parts.append(_build_permuted_rows(made, scores, worst, dealt, min_count, scenario))
+            if named == A and dataset.people is None:  # a person may belong to several groups
+                parts.append(_build_group_rows(row, dataset, scores, worst, min_count))
+        return _withhold_differences(join_results(*(part for part in parts if len(part))), min_count)
 
 
-def _blind(release: Release, target: str, miner: Any, seed: int) -> Array:
-    """What a miner guesses of people whom it did not learn from: array (n,). Raises Failed where it cannot."""
-    found = unseen(release, target, [miner], folds=BLIND_FOLDS, seed=seed)
+def _predict_held_out(release: Release, target: str, miner: Any, seed: int) -> Array:
+    """Return a miner's guesses for people held out of its training data, (n,); raise Failed if the miner fails."""
+    found = predict_cross_validated(release, target, [miner], folds=HELD_OUT_FOLDS, seed=seed)
     if miner.name in found.failed:
         raise Failed(found.reasons[miner.name])
     return found.guesses[miner.name]
 
 
-def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:
-    """The results without the numbers that, taken from a larger one that is shown, would leave few people: of distinct
-    records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
+def _withhold_differences(results: pd.DataFrame, min_count: int) -> pd.DataFrame:
+    """Withhold the numbers whose difference from a larger published number would reveal a small count.
+
+    The larger number is that of all records for distinct records, that of scenario A for scenarios B and C, and that of
+    each person's own worst miner for each miner.
     """
     results = results.copy()
     case, who = ["scenario", "variant"], ["miner", "control"]
@@ -136,7 +161,7 @@ def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:
     guess = counts.drop_duplicates(case).assign(miner=GUESS, control="", value=lambda rows: rows.baseline)
     cells = pd.concat([counts, guess]).dropna(subset="value")
     shown = {(row[:2], row[2:4]): row[4] for row in cells[[*case, *who, "value"]].itertuples(index=False, name=None)}
-    margins, together = [], (TOGETHER, "")
+    margins, together = [], (WORST_BY_PERSON, "")
     for cell in shown:
         feared, (miner, control) = cell
         within = [(each, cell[1]) for each in WITHIN[feared]]
@@ -144,7 +169,7 @@ def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:
             within += [(each, together) for each in (feared, *WITHIN[feared])]
         margins += [withholding.Margin(each, (cell,)) for each in within if each in shown]
     order = sorted(shown, key=lambda cell: (cell[1] == together, list(WITHIN).index(cell[0])))
-    hidden = withholding.suppress({cell: shown[cell] for cell in order}, margins, fewest)
+    hidden = withholding.suppress({cell: shown[cell] for cell in order}, margins, min_count)
     of = [(row[:2], row[2:]) for row in results[[*case, *who]].itertuples(index=False, name=None)]
     of_it = results.measure == "anti_utility"
     results.loc[of_it & np.array([cell in hidden for cell in of]), ["value", "low", "high"]] = np.nan
@@ -153,72 +178,73 @@ def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:
 
 
 @validated
-def scenarios(
+def build_scenarios(
     target: str, n: int, *, c: float = 0, share: Share = 0.05, weights: str = "", seed: Seed = 1
 ) -> dict[tuple[str, str], AntiUtility]:
-    """What the owner fears, by scenario and variant (section 4.4).
+    """Return the anti-utilities of the owner, by scenario and variant (section 4.4).
 
     Parameters
     ----------
     target : str
-        The attribute that predictions come nearer to.
+        The predicted attribute.
     n : int
-        People in the table.
+        The number of people in the table.
     c : float
-        How much nearer, in per cent, 0 to 100.
+        The required reduction of the distance to the truth, in percent from 0 to 100.
     share : float
-        Of the people whom C protects, above 0 to 1.
+        The share of people whom scenario C protects, above 0 and at most 1.
     weights : str
-        Interest weights of W, as `mining.interest_of` reads them; empty: no W.
+        The interest weights of scenario W, as `mining.parse_interest` reads them; if empty, there is no scenario W.
     seed : int
-        Of the lot that chooses C's people, the same for all sanitizers.
+        The seed of the random choice of people in scenario C, which is the same for all sanitizers.
 
     Returns
     -------
     dict of (scenario, variant) to AntiUtility
-        A: everybody, any prediction that is `c` %-nearer. B: everybody, exact predictions. C: as A, of a share of the
-        people. W: as A, with interest weights. Variant "distinct" of A and C: each distinct released record counted
-        once, by the first person of it, as the paper's numbers suggest that it did.
+        Scenario A counts all people and any prediction that is `c` %-nearer. Scenario B counts all people and exact
+        predictions. Scenario C is scenario A for a share of the people. Scenario W is scenario A with interest weights.
+        Variant "distinct" of A and C counts each distinct released record once, for its first person; the numbers of
+        the paper suggest this count.
     """
     expect.text("target", target, "the attribute that predictions come nearer to")
-    expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; empty: all alike.")
+    expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; if empty, all weights are equal.")
     mining.check_c(c)
     nearer = {target: partial(mining.nearer, c=c)}
-    chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
+    chosen = mining.draw_weights(n, share, rng=derive_seed(seed, None, "scenario C"))
     feared = {
         A: AntiUtility(nearer),
-        ("A", "distinct"): AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),
+        ("A", "distinct"): AntiUtility(nearer, weights=partial(_weigh_distinct, np.ones(n))),
         B: AntiUtility({target: partial(mining.nearer, c=100)}),
         C: AntiUtility(nearer, weights=chosen),
-        ("C", "distinct"): AntiUtility(nearer, weights=partial(_distinct, chosen)),
+        ("C", "distinct"): AntiUtility(nearer, weights=partial(_weigh_distinct, chosen)),
     }
-    return feared | ({W: AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
+    return feared | ({W: AntiUtility(nearer, weights=mining.parse_interest(weights))} if weights else {})
 
 
-def _of_people(idea: Any, dataset: Dataset) -> AntiUtility:
-    """The idea with the weights of people as those of their records."""
+def _weigh_records(idea: Any, dataset: Dataset) -> AntiUtility:
+    """Return the anti-utility with the weights of people assigned to their records."""
     given = idea.weights
     return idea if given is None or callable(given) else replace(idea, weights=given[dataset.people])
 
 
-def _distinct(chosen: FloatArray, table: pd.DataFrame, released: pd.DataFrame) -> FloatArray:
-    """Interest weights that count each distinct released record among the `chosen` people once."""
+def _weigh_distinct(chosen: FloatArray, table: pd.DataFrame, released: pd.DataFrame) -> FloatArray:
+    """Return interest weights that count each distinct released record among the `chosen` people once."""
     weights = chosen.copy()
     weights[chosen > 0] = mining.first_occurrences(released[chosen > 0])
     return weights
 
 
-def _without_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: Scores, fewest: int) -> pd.DataFrame:
-    """The rows, in scenario W without the numbers that come from few people of any one weight.
+def _withhold_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: GuessValues, min_count: int) -> pd.DataFrame:
+    """Withhold the numbers of scenario W to which only a small number of people of some weight contribute.
 
-    W says how many people of each weight are hit, once the number of all, which is scenario A's, is taken from it.
+    The difference between the numbers of scenarios W and A would otherwise reveal the count of hits of each weight.
     """
     if scenario != "W":
         return rows
 
     def few(values: FloatArray) -> bool:
         weighed = [values[scores.weights == weight] for weight in np.unique(scores.weights)]
-        return any(withholding.tells(np.count_nonzero(each), len(each), fewest) for each in weighed)
+        return any(withholding.reveals_few(np.count_nonzero(each), len(each), min_count) for each in weighed)
 
     few_hit = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
     bounds = (0, scores.weights.sum()) if scores.counts else (np.nan, np.nan)
@@ -226,56 +252,63 @@ def _without_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: Scores, 
     return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
 
 
-def _permuted(
-    row: Callable[..., Row], scores: Scores, worst: str, dealt: Sequence[FloatArray], fewest: int, scenario: str
+def _build_permuted_rows(
+    row: Callable[..., Row], scores: GuessValues, worst: str, dealt: Sequence[FloatArray], min_count: int, scenario: str
 ) -> pd.DataFrame:
-    """The control's row: the mean over deals of what they are worth, and the range that 95% of them keep."""
-    counted, _ = unit(scores)
-    values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
+    """Return the row of the control "permuted": the mean and the central 95% of the permutations."""
+    counted, _ = describe_unit(scores)
+    values = [mining.sum_weighted(worth, scores.weights) for worth in dealt]
     low, high = np.quantile(values, [0.025, 0.975])
     shown, *bounds = [float(np.mean(values)), low, high]
-    if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
+    if not scores.counts and withholding.is_few(
+        np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), min_count
+    ):
         shown, *bounds = [np.nan] * 3
-    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
-    rows = withheld(tidy([made(shown, miner=worst, interval=bounds)]), fewest, scores.of)
-    # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
-    return _without_few_of_a_weight(scenario, rows, scores, fewest).assign(control="permuted", miner="")
+    made = partial(row, "anti_utility", baseline=withhold_baseline(scores, min_count), **counted)
+    rows = withhold_counts(tidy([made(shown, miner=worst, interval=bounds)]), min_count, scores.of)
+    # A permutation of equal guesses changes nothing: this row must withhold what the worst miner's row withholds.
+    return _withhold_few_of_a_weight(scenario, rows, scores, min_count).assign(control="permuted", miner="")
 
 
-def _who_is_hit(row: Callable[..., Row], dataset: Dataset, scores: Scores, worst: str, fewest: int) -> pd.DataFrame:
-    """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
+def _build_group_rows(
+    row: Callable[..., Row], dataset: Dataset, scores: GuessValues, worst: str, min_count: int
+) -> pd.DataFrame:
+    """Return the rows `nearer_share`: the share of each group for whom the worst miner's prediction is nearer.
 
-    Groups of fewer than `fewest` people are left out. A count of few hits, or of few who are not, is withheld. Since
-    the total is shown, so are the smallest others of its attribute, until none of these counts follows.
+    The baseline is the share for the guess without the release. Groups of fewer than `min_count` people are left out. A
+    small count of people who are hit, or who are not hit, is withheld. Because the total is shown, the smallest other
+    counts of the attribute are also withheld, until none of the withheld counts can be derived.
     """
     rows = []
-    for name in grouping(dataset):
-        of = groups(dataset, name)
+    for name in choose_group_attributes(dataset):
+        of = group_records(dataset, name)
         people = pd.DataFrame({"hit": scores.by_miner[worst], "guess": scores.baseline}).groupby(of.to_numpy()).sum()
         people = people.assign(of=of.value_counts())
-        few_hit = {column: _hidden_groups(people[column], people["of"], fewest) for column in ("hit", "guess")}
-        for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
-            follows = label in few_hit["hit"] and not withholding.tells(hit, int(number), fewest)
-            share = np.nan if follows else guessed(hit, int(number))
+        few_hit = {column: _hidden_groups(people[column], people["of"], min_count) for column in ("hit", "guess")}
+        for label, hit, guess, number in people[people["of"] >= min_count].itertuples():
+            follows = label in few_hit["hit"] and not withholding.reveals_few(hit, int(number), min_count)
+            share = np.nan if follows else estimate_share(hit, int(number))
             baseline = np.nan if label in few_hit["guess"] else guess / number
             rows.append(row("nearer_share", share, miner="worst", group=f"{name} {label}", baseline=baseline))
     return tidy(rows)
 
 
-def _hidden_groups(hits: pd.Series, of: pd.Series, fewest: int) -> set[Any]:
-    """The labels of the groups whose number of `hits` is withheld, since the total is shown; `of`: people of each."""
+def _hidden_groups(hits: pd.Series, of: pd.Series, min_count: int) -> set[Any]:
+    """Return the labels of the groups whose number of `hits` is withheld; `of` holds the people of each group."""
     rising = hits[hits > 0].sort_values(kind="stable").index
     order = [*hits.index[hits == 0], *rising[::-1]]
     total = ("all", "groups")
     margins = [withholding.Margin(total, tuple(order), rest=False), withholding.Margin(of.sum(), (total,))]
-    margins += [withholding.Margin(number, (label,)) for label, number in of.items() if number >= fewest]
-    return withholding.suppress({total: hits.sum()} | {label: hits[label] for label in order}, margins, fewest)
+    margins += [withholding.Margin(number, (label,)) for label, number in of.items() if number >= min_count]
+    return withholding.suppress({total: hits.sum()} | {label: hits[label] for label in order}, margins, min_count)
 
 
 @validated
-def grouping(dataset: Dataset) -> list[str]:
-    """The attributes that say of whom it is asked who is hit: the first number, and the
-    quasi-identifiers of at most 5 categories, such as sex and race.
+def choose_group_attributes(dataset: Dataset) -> list[str]:
+    """Return the attributes whose groups are reported in `nearer_share`.
+
+    These attributes are the first numeric quasi-identifier and the quasi-identifiers of at most 5 categories, such as
+    sex and race.
     """
     names = dataset.schema.quasi_identifiers
     few = [n for n in names if not dataset.schema[n].numeric and dataset.cells[n].nunique() <= 5]

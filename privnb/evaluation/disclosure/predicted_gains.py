@@ -1,5 +1,6 @@
-"""What nearer predictions add to what a release tells of sensitive values, beside random labels (Sramka et al. 2010,
-section 4.4, Table 3).
+"""Increase in the disclosure of a release by nearer predictions, compared with random labels.
+
+Source: Sramka et al. 2010, section 4.4, Table 3.
 """
 
 from dataclasses import dataclass, replace
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.disclosure.leakage import check_record_each
-from privnb.evaluation.predictions import AsksMiners, Miners, mine
-from privnb.evaluation.releases import gain_rows
+from privnb.evaluation.disclosure.leakage import require_one_record_each
+from privnb.evaluation.evaluation_loop import Case, Question
+from privnb.evaluation.predictions import Miners, WithMiners, predict_in_sample
+from privnb.evaluation.release_measures import build_gain_rows
 from privnb.evaluation.results import tidy
 from privnb.evaluation.utility.utilities import AntiUtility
 from privnb.measures.utility import mining
@@ -21,42 +22,47 @@ from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.release import Release
 from privnb.runtime.arrays import Array, BoolArray
 
-DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
-FIRST = "with predictions"  # those of the first record of each distinct released row
+DRAWS = 39  # random assignments of labels: a value exceeds all of them by chance with a probability of 1 in 40
+FIRST = "with predictions"  # predictions for the first record of each distinct released row
 
 
 @dataclass(frozen=True)
-class PutIn(AsksMiners, Question):
-    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
-    release (Table 3). An increase that the control shows as well is no evidence of an attack.
+class PredictedGains(WithMiners, Question):
+    """Question about the gains of Brickell and Shmatikov before and after predictions are put into the release.
 
-    Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
-    record of each distinct released row, the count that fits the paper; "with all predictions", those of all people;
-    and of either the control "random labels": the same labels dealt at random to as many records whose own label is
-    longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty lies above).
+    The predictions are the nearer predictions of `target` by the worst miner (Table 3). An increase that the control
+    also shows is not evidence of an attack.
+
+    The rows `accuracy_gain` and `knowledge_gain` describe the release and its two variants. Variant "with
+    predictions" uses predictions for the first record of each distinct released row, which fits the counts of the
+    paper; variant "with all predictions" uses predictions for all people. Each variant has the control "random labels":
+    the same labels, right or wrong, assigned at random to the same number of records whose own labels are longer. The
+    control is the mean of 39 draws, with the smallest and the largest draw as interval; by chance, a value exceeds all
+    draws with a probability of 1 in 40.
 
     Parameters
     ----------
     target, sensitive : str
     miners : str, estimator, or list of those
-        See `miners.reference_set`.
+        The miners, see `miners.reference_set`.
     miner_set : str
-        The name that rows give the miners; with one, the release's own gains are left out.
+        The name of the miners in rows; if the name is given, the gains of the release itself are left out.
     """
 
     target: str
     sensitive: str
-    miners: Miners = "five"
+    miners: Miners = "standard"
     miner_set: str = ""
 
-    main = "accuracy_gain"
-    reorders = varies = True
+    primary_measure = "accuracy_gain"
+    permutes_records = stochastic = True
 
     def rows(self, case: Case) -> pd.DataFrame:
+        """Return the rows of a case."""
         dataset, release, target, sensitive = case.dataset, case.release, self.target, self.sensitive
-        check_record_each(release)
-        row, gains = case.row, partial(gain_rows, sensitive=self.sensitive)
-        deal, found = case.stream("deal"), mine(release, target, self.miners, rng=case.stream("publish"))
+        require_one_record_each(release)
+        row, gains = case.row, partial(build_gain_rows, sensitive=self.sensitive)
+        deal, found = case.stream("deal"), predict_in_sample(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
             made = partial(self.row(case), variant=FIRST, miner_set=self.miner_set)
             return [made(np.nan, **found.columns(name)) for name in found.failed]
@@ -71,14 +77,16 @@ class PutIn(AsksMiners, Question):
             _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
             put = near[worst] & among
             labels, made = found.guesses[worst][put], partial(row, variant=variant, miner_set=self.miner_set)
-            rows += gains(made, _relabelled(release, target, put, found.guesses[worst]), rng=deal)
+            rows += gains(made, _replace_labels(release, target, put, found.guesses[worst]), rng=deal)
             generator, control = np.random.default_rng(case.stream(purpose)), partial(made, control="random labels")
             draws = tidy(
                 drawn
                 for _ in range(DRAWS)
                 for drawn in gains(
                     control,
-                    _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, generator)),
+                    _replace_labels(
+                        release, target, *_permute_labels(release, target, among, labels, hierarchy, generator)
+                    ),
                     rng=deal,
                 )
             )
@@ -89,25 +97,33 @@ class PutIn(AsksMiners, Question):
         return tidy(rows)
 
 
-def _relabelled(release: Release, target: str, where: BoolArray, labels: Array) -> Release:
-    """The release with the cells of `target` replaced where the boolean array `where` says so."""
+def _replace_labels(release: Release, target: str, where: BoolArray, labels: Array) -> Release:
+    """Return the release with the labels in place of the cells of `target` that the boolean array `where` selects."""
     table = release.table.copy()
     table[target] = np.where(where, labels, table[target])
     made = replace(release, table=table)
-    # Of eighty such releases each would read the other columns again.
+    # Otherwise each of about eighty such releases would read the other columns again.
     made._coded.update({name: release.coded(name) for name in release.schema.quasi_identifiers if name != target})
     return made
 
 
-def _dealt_out(
+def _permute_labels(
     release: Release, target: str, among: BoolArray, labels: Array, hierarchy: Generalization, rng: Any
 ) -> tuple[BoolArray, Array]:
-    """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
-    that cell, right or wrong. Of labels that are longer than all cells left, none.
+    """Assign each label to a random record in `among` whose cell is longer, whether the label is right or wrong.
+
+    A label is left out if no remaining cell is longer.
+
+    Returns
+    -------
+    where : boolean array (n,)
+        The records with a label.
+    labels : array (n,)
+        The labels of these records.
     """
     numeric = release.schema[target].numeric
-    cells = mining.lengths(release.table[target], hierarchy, numeric=numeric)
-    sizes = mining.lengths(labels, hierarchy, numeric=numeric)
+    cells = mining.label_lengths(release.table[target], hierarchy, numeric=numeric)
+    sizes = mining.label_lengths(labels, hierarchy, numeric=numeric)
     where, dealt = np.zeros(len(release), dtype=bool), np.full(len(release), "", dtype=object)
     for size in np.unique(sizes)[::-1]:  # the longest first: fewest cells are longer
         given = rng.permutation(labels[sizes == size])

@@ -1,7 +1,8 @@
-"""How much of noise comes off again: on made-up records whose answer is known, and on a table's numbers.
+"""Experiments that remove noise from synthetic records and from the numbers of a table.
 
 Source: Aggarwal and Yu (eds.) 2008, sections 6.5 and 15.3; Huang, Du, Chen, "Deriving Private Information from
-Randomized Data", SIGMOD 2005, whose generator this is: a few strong components among many attributes.
+Randomized Data", SIGMOD 2005. The generator of synthetic records is that of Huang, Du and Chen: many attributes have a
+few strong components.
 """
 
 from collections.abc import Sequence
@@ -17,25 +18,25 @@ from privnb.attacks import (
     GaussianMap,
     KnownRotation,
     NaiveEstimate,
-    PcaRemoval,
+    PCARemoval,
     SpectralFiltering,
-    SvdFiltering,
+    SVDFiltering,
 )
 from privnb.attacks.algorithms.noise_filters import (
     gaussian_filter,
+    largest_noise,
     moments,
-    most_noise,
     pca_filter,
     spectral_filter,
     svd_filter,
 )
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, SupposedNoise
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import evaluate, possible
-from privnb.evaluation.parameters import numbers_within, some
-from privnb.evaluation.results import Results, Row, row, tidy
+from privnb.evaluation.evaluation_loop import evaluate, select_possible
+from privnb.evaluation.parameters import check_numbers, parse_numbers_within
+from privnb.evaluation.results import Results, Row, build_row, tidy
 from privnb.evaluation.store import Folder
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
@@ -43,22 +44,22 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.sanitizers import AdditiveNoise, GeometricPerturbation, MaskingNoise, Rotation
 
-STRENGTHS = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: five strong ones
-NOISE = 25.0  # variance of the noise in each attribute
-INDEPENDENT, ALIKE = "independent noise", "correlated noise"
+COMPONENT_VARIANCES = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: five strong ones
+NOISE_VARIANCE = 25.0  # variance of the noise in each attribute
+INDEPENDENT, CORRELATED = "independent noise", "correlated noise"
 THEORY = "theory"
-SEED = 1  # of the made-up records
-ALPHA = 0.5  # the variance of masking noise, as a share of that of each column
-MOST = 1_000_000  # records made up at once
-ATTACKS = PcaRemoval, SpectralFiltering, SvdFiltering, GaussianMap, EmpiricalMap, DistributionAnalysis
+SEED = 1  # of the synthetic records
+ALPHA = 0.5  # the variance of masking noise, as a share of the variance of each column
+MAX_RECORDS = 1_000_000  # the largest number of synthetic records
+ATTACKS = PCARemoval, SpectralFiltering, SVDFiltering, GaussianMap, EmpiricalMap, DistributionAnalysis
 
-state(
+register_measure(
     "cell_error",
     kind="privacy",
     better="higher",
     bounds=(0, np.inf),
     title="Error per cell",
-    sentence="The mean square of how far a recovered number lies from the true one.",
+    sentence="This is the mean squared error of the recovered numbers.",
     source="Huang, Du, Chen, SIGMOD 2005, section 7",
     unit="squared units",
     format="{:g} squared units",
@@ -67,175 +68,182 @@ state(
 
 
 @validated
-def made_up_noise(*, records: int = 20_000) -> pd.DataFrame:
-    """Each filter on made-up Gaussian records under independent noise, and under noise that goes together as they do.
+def remove_simulated_noise(*, records: int = 20_000) -> pd.DataFrame:
+    """Measure how much noise each filter removes from synthetic Gaussian records.
 
-    The 50 attributes have five strong components of variance 400 and 45 of variance 1. Both kinds of noise have
-    variance 25 on average. Each filter is used by an adversary who knows the covariance of the noise, and by one who
-    takes it for independent and estimates its variance, see `most_noise`: of independent noise that is 26 in the limit,
-    for what varies least in all columns has the noise's variance and 1 of its own.
+    The noise is either independent or has the correlations of the records. The 50 attributes have five strong
+    components of variance 400 and 45 of variance 1. Both kinds of noise have a variance of 25 on average. Each filter
+    is used by an adversary who knows the covariance of the noise, and by an adversary who assumes independent noise and
+    estimates its variance (see `largest_noise`). In the limit, the estimate for independent noise is 26: the direction
+    of the least variance has the variance of the noise, 25, in addition to the variance of the records, 1.
 
     Parameters
     ----------
     records : int
-        How many are made up, from 1,000: of fewer the covariance is too uncertain for the theory to hold. At most
-        1,000,000, of 400 bytes each in each of several copies.
+        The number of synthetic records, from 1,000 to 1,000,000. The covariance of fewer records is too uncertain for
+        the theory to hold. Each record takes 400 bytes in each of several copies.
 
     Returns
     -------
     DataFrame
-        Tidy results: rows `cell_error` of each `miner`, that is filter, what it `knows` and kind of noise; baseline:
-        the error of the noisy numbers as they stand. Control "theory": what is expected of it, of PCA and of the
-        Gaussian guess.
+        Tidy results: rows `cell_error` of each filter in `miner`, of each knowledge of the noise in `knows`, and of
+        each kind of noise in `sanitizer`. The baseline is the error of the noisy numbers themselves. Rows of control
+        "theory" hold the expected error of PCA and of the Gaussian guess.
     """
-    enough(records)
-    rng, m = np.random.default_rng(SEED), len(STRENGTHS)
-    root = np.sqrt(STRENGTHS)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
-    true, beta = rng.normal(size=(records, m)) @ root, NOISE / STRENGTHS.mean()
+    check_synthetic_records(records)
+    rng, m = np.random.default_rng(SEED), len(COMPONENT_VARIANCES)
+    root = np.sqrt(COMPONENT_VARIANCES)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
+    true, beta = rng.normal(size=(records, m)) @ root, NOISE_VARIANCE / COMPONENT_VARIANCES.mean()
     noise = {
-        INDEPENDENT: (np.sqrt(NOISE) * rng.normal(size=true.shape), NOISE * np.eye(m)),
-        ALIKE: (np.sqrt(beta) * rng.normal(size=true.shape) @ root, beta * root.T @ root),
+        INDEPENDENT: (np.sqrt(NOISE_VARIANCE) * rng.normal(size=true.shape), NOISE_VARIANCE * np.eye(m)),
+        CORRELATED: (np.sqrt(beta) * rng.normal(size=true.shape) @ root, beta * root.T @ root),
     }
-    projected, own = NOISE * 5 / m + STRENGTHS[5:].sum() / m, EstimatedNoise.title
+    projected, own = NOISE_VARIANCE * 5 / m + COMPONENT_VARIANCES[5:].sum() / m, EstimatedNoise.title
     theory = {
-        (INDEPENDENT, PcaRemoval, ""): projected,
-        (INDEPENDENT, PcaRemoval, own): projected,
-        (INDEPENDENT, GaussianMap, ""): supposing(NOISE),
-        (INDEPENDENT, GaussianMap, own): supposing(NOISE + STRENGTHS.min()),
-        (ALIKE, GaussianMap, ""): beta / (1 + beta) * STRENGTHS.mean(),
+        (INDEPENDENT, PCARemoval, ""): projected,
+        (INDEPENDENT, PCARemoval, own): projected,
+        (INDEPENDENT, GaussianMap, ""): compute_expected_error(NOISE_VARIANCE),
+        (INDEPENDENT, GaussianMap, own): compute_expected_error(NOISE_VARIANCE + COMPONENT_VARIANCES.min()),
+        (CORRELATED, GaussianMap, ""): beta / (1 + beta) * COMPONENT_VARIANCES.mean(),
     }
     rows = []
     for kind, (added, covariance) in noise.items():
-        made = partial(row, "cell_error", dataset="50 made-up attributes", sanitizer=kind, seed=SEED)
+        made = partial(build_row, "cell_error", dataset="50 synthetic attributes", sanitizer=kind, seed=SEED)
         released, naive = true + added, np.mean(added**2)
-        (mean, varies), centred = moments(released), released - released.mean(axis=0)
-        for knows, known in {"": covariance, own: most_noise(varies, records) * np.eye(m)}.items():
-            for attack, filter in _filters(varies, known, records).items():
+        (mean, varies), centered = moments(released), released - released.mean(axis=0)
+        for knows, known in {"": covariance, own: largest_noise(varies, records) * np.eye(m)}.items():
+            for attack, filter in _build_filters(varies, known, records).items():
                 of = partial(made, miner=attack.title, knows=knows)
-                rows.append(of(np.mean((mean + centred @ filter - true) ** 2), baseline=naive))
+                rows.append(of(np.mean((mean + centered @ filter - true) ** 2), baseline=naive))
                 if (kind, attack, knows) in theory:
-                    rows.append(of(theory[kind, attack, knows], baseline=NOISE, control=THEORY))
+                    rows.append(of(theory[kind, attack, knows], baseline=NOISE_VARIANCE, control=THEORY))
     return tidy(rows)
 
 
-def supposing(variance: float) -> float:
-    """The error per cell of the Gaussian guess that is expected of whoever supposes independent noise of this variance:
-    the least, 3.218, at 25, which it has.
+def compute_expected_error(variance: float) -> float:
+    """Return the expected error per cell of the Gaussian guess that assumes independent noise of a given variance.
 
-    A direction of variance s is weighed by w = (s + 25 - variance) / (s + 25), 0 at least, and errs by
-    (1 - w)^2 s + 25 w^2.
+    A direction of variance s has the weight w = (s + 25 - variance) / (s + 25), at least 0, and the expected error
+    (1 - w)^2 s + 25 w^2. The smallest error, 3.218, is at the true variance of the noise, 25.
     """
-    weights = np.maximum(STRENGTHS + NOISE - variance, 0) / (STRENGTHS + NOISE)
-    return float(np.mean((1 - weights) ** 2 * STRENGTHS + weights**2 * NOISE))
+    weights = np.maximum(COMPONENT_VARIANCES + NOISE_VARIANCE - variance, 0) / (COMPONENT_VARIANCES + NOISE_VARIANCE)
+    return float(np.mean((1 - weights) ** 2 * COMPONENT_VARIANCES + weights**2 * NOISE_VARIANCE))
 
 
-def _filters(covariance: FloatArray, noise: FloatArray, records: int) -> dict[Any, FloatArray]:
+def _build_filters(covariance: FloatArray, noise: FloatArray, records: int) -> dict[Any, FloatArray]:
     return {
         SpectralFiltering: spectral_filter(covariance, noise, records),
-        SvdFiltering: svd_filter(covariance, noise),
-        PcaRemoval: pca_filter(covariance, noise, 0.95),
+        SVDFiltering: svd_filter(covariance, noise),
+        PCARemoval: pca_filter(covariance, noise, 0.95),
         GaussianMap: gaussian_filter(covariance, noise),
     }
 
 
-def enough(records: int) -> int:
-    """A number of made-up records, checked: an int. Raises ValueError outside of 1,000 to 1,000,000."""
-    if expect.whole("records", records, 1000) > MOST:
-        raise UsageError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
+def check_synthetic_records(records: int) -> int:
+    """Return the number of synthetic records; raise ValueError unless it is from 1,000 to 1,000,000."""
+    if expect.whole("records", records, 1000) > MAX_RECORDS:
+        raise UsageError(
+            f"`records` must be at most {MAX_RECORDS:,}, because all records are in memory at once; got {records:.4g}."
+        )
     return records
 
 
-def deviations(text: str) -> list[float]:
-    """The standard deviations of noise that a parameter names, as shares of the domain's width: a list of numbers."""
-    found = numbers_within("DEVIATION", text, float, lambda each: True, "number")
+def parse_deviations(text: str) -> list[float]:
+    """Return the standard deviations of noise that a parameter names, as shares of the width of the domain."""
+    found = parse_numbers_within("DEVIATION", text, float, lambda each: True, "number")
     for each in found:
-        AdditiveNoise(each)  # refuses one that means nothing
+        AdditiveNoise(each)  # raises for an invalid deviation
     return found
 
 
 @validated
-def noise_removed(
-    dataset: Dataset, deviation: Sequence[float], *, fewest: MinCount = LIMIT, store: Folder = ""
+def remove_noise(
+    dataset: Dataset, deviation: Sequence[float], *, min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """How near each attack comes to the numbers of a table under Gaussian noise of each deviation, and under uniform
-    noise of the largest.
+    """Measure how close each attack comes to the numbers of a table with additive noise.
+
+    The noise is Gaussian with each standard deviation, and uniform with the largest standard deviation.
 
     Parameters
     ----------
     dataset : Dataset
     deviation : list of float
         Standard deviations of the noise, as shares of the width of the domain.
-    fewest : int
+    min_count : int
         Shares of fewer people are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder that stores finished results; if empty, results are not stored.
 
     Returns
     -------
     DataFrame
-        Rows of `Recovered`.
+        The rows of `Recovered`.
     """
-    some("deviation", deviation)
+    check_numbers("deviation", deviation)
     made = [*map(AdditiveNoise, deviation), AdditiveNoise(max(deviation), "uniform")]
-    return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], fewest=fewest, store=store)
+    return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], min_count=min_count, store=store)
 
 
 @validated
-def masking_noise_removed(dataset: Dataset, *, fewest: MinCount = LIMIT, store: Folder = "") -> pd.DataFrame:
-    """How near attacks come to numbers under noise whose width was not published, drawn apart and as the columns go.
+def remove_masking_noise(dataset: Dataset, *, min_count: MinCount = LIMIT, store: Folder = "") -> pd.DataFrame:
+    """Measure how close attacks come to numbers with noise whose width is not published.
+
+    The noise is either uncorrelated or has the correlations of the columns.
 
     Parameters
     ----------
     dataset : Dataset
-    fewest, store
-        As of `noise_removed`.
+    min_count, store
+        See `remove_noise`.
 
     Returns
     -------
     DataFrame
-        Rows of `Recovered`, of an adversary who estimates the width of the noise, and of one who supposes the right
-        one.
+        The rows of `Recovered`, for an adversary who estimates the width of the noise and for an adversary who assumes
+        the correct width.
     """
     made = [MaskingNoise(ALPHA, form) for form in ("uncorrelated", "correlated")]
     known = EstimatedNoise(), SupposedNoise((ALPHA / (1 + ALPHA)) ** 0.5)
-    attacks = [attack(noise=each) for each in known for attack in (PcaRemoval, GaussianMap)]
-    return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store)
+    attacks = [attack(noise=each) for each in known for attack in (PCARemoval, GaussianMap)]
+    return evaluate(dataset, made, attacks=attacks, min_count=min_count, store=store)
 
 
-def known_people(text: str) -> list[int]:
-    """How many people an adversary knows, as a parameter names them: a list of whole numbers from 0."""
-    return numbers_within("KNOWN", text, int, lambda each: each >= 0, "whole number from 0")
+def parse_known_people(text: str) -> list[int]:
+    """Return the numbers of people that an adversary knows, which a parameter names: whole numbers of at least 0."""
+    return parse_numbers_within("KNOWN", text, int, lambda each: each >= 0, "whole number of at least 0")
 
 
 @validated
-def rotation_undone(
-    dataset: Dataset, known: Sequence[int], *, fewest: MinCount = LIMIT, store: Folder = ""
+def measure_rotation_removal(
+    dataset: Dataset, known: Sequence[int], *, min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """How near an adversary comes to rotated numbers who knows record and row of so many people; of none, who takes the
-    rotated numbers for the true ones.
+    """Measure how close an adversary comes to the original numbers of a rotated table.
+
+    The adversary knows the original record and the released row of some people. An adversary who knows nobody takes
+    the rotated numbers as the original ones.
 
     Parameters
     ----------
     dataset : Dataset
     known : list of int
-        From 0.
-    fewest, store
-        As of `noise_removed`.
+        The numbers of people that the adversary knows, at least 0.
+    min_count, store
+        See `remove_noise`.
 
     Returns
     -------
     DataFrame
-        Rows of `Recovered`; none where the dataset has one number alone, which nothing can be rotated with.
+        The rows of `Recovered`; the table is empty if the dataset has a single numeric column, which cannot be rotated.
     """
-    for place, people in enumerate(some("known", known)):
+    for place, people in enumerate(check_numbers("known", known)):
         expect.whole(f"known[{place}]", people, 0)
     attacks = [KnownRotation(people) if people else NaiveEstimate() for people in known]
-    made = possible(dataset, [Rotation(), GeometricPerturbation()])
-    return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
+    made = select_possible(dataset, [Rotation(), GeometricPerturbation()])
+    return evaluate(dataset, made, attacks=attacks, min_count=min_count, store=store) if made else tidy([])
 
 
 @validated
-def hit(results: Results) -> list[Row]:
-    """The rows that say what an attack reaches for outliers, and for the others."""
+def select_group_rows(results: Results) -> list[Row]:
+    """Return the rows with the recovery error of all columns for outliers and for the other people."""
     rows = results[(results.measure == "recovery_error") & (results.target == "")]
     return rows[rows.group != ""]

@@ -1,4 +1,4 @@
-"""What perturbed releases keep and hide: the family, the R-U map, and the score of the literature on masking.
+"""Risk and information loss of perturbed releases: a family of sanitizers, the R-U map and the masking score.
 
 Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, "Disclosure risk vs. data utility: the
 R-U confidentiality map", 2001.
@@ -12,13 +12,13 @@ import pandas as pd
 
 from privnb.attacks import OneToOne, ProbabilisticLinkage
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.attributes import first_number
-from privnb.evaluation.cases import Case, Linked, Question, evaluate
-from privnb.evaluation.combinations import FLOOR, Floor
-from privnb.evaluation.every_sanitizer import appraised
+from privnb.evaluation.attributes import choose_target
+from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
+from privnb.evaluation.evaluation_loop import Case, LinkageQuestion, Question, evaluate
 from privnb.evaluation.results import Row
+from privnb.evaluation.sanitizer_family import evaluate_family
 from privnb.evaluation.store import Folder
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.measures.utility import masking
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
@@ -28,16 +28,16 @@ from privnb.runtime import expect
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
 
-OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
+TREATMENTS = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # of sanitizers that do not generalize
 
 
-state(
+register_measure(
     "masking_score",
     kind="privacy",
     bounds=(0, float("inf")),
     title="Score of masking",
-    sentence="Half the loss and half the risk of masked numbers, both in points: the mean of two things that an owner "
-    "may weigh otherwise.",
+    sentence="This is the mean of the information loss and the disclosure risk of masked numbers, both in points. An "
+    "owner may weight them differently.",
     source="Domingo-Ferrer and Torra, 2001; Aggarwal and Yu 2008, section 3.6.1",
     unit="points",
     baseline="the original",
@@ -46,44 +46,46 @@ state(
 
 @dataclass(frozen=True)
 class MaskingScore(Question):
-    """The score of Domingo-Ferrer and Torra, and all that it is made of: rows of `masking_loss`, `nearest_record_rate`,
-    `rank_interval_rate`, `reidentification_rate` (by agreements, one to one) and `masking_score`.
+    """Question about the masking score of Domingo-Ferrer and Torra, and about the parts of the score.
 
-    score = (loss + (50 nearest + 50 linked + 100 in intervals) / 2) / 2. The adversary knows the masked numbers alone.
-    The baseline of the score is that of the original, which loses nothing and is found always: 50.
+    The parts are `masking_loss`, `nearest_record_rate`, `rank_interval_rate` and `reidentification_rate`, of one-to-one
+    linkage by agreements. The score is (loss + (50 nearest + 50 linked + 100 in intervals) / 2) / 2. The adversary
+    knows only the original values of the masked numbers. The baseline of the score is the score of the original table,
+    which has no loss and links every record: 50.
     """
 
-    main = "masking_score"
+    primary_measure = "masking_score"
 
     def rows(self, case: Case) -> list[Row]:
+        """Return the rows of a case."""
         dataset, release = case.dataset, case.release
         loss = masking.masking_loss(dataset, release)
         nearest, near = masking.nearest_record_rate(dataset, release), masking.rank_interval_rate(dataset, release)
         n = release.headcount
         published, masked = dataset.schema.published, release.treated("noisy", "perturbed")
         names = tuple(name for name in masked if name in published and dataset.schema[name].numeric)
-        found = Linked(OneToOne(ProbabilisticLinkage(names))).rows(case)
+        found = LinkageQuestion(OneToOne(ProbabilisticLinkage(names))).rows(case)
         score = (loss + 100 * (0.5 * nearest + 0.5 * found[0]["value"] + near) / 2) / 2
         return [
             case.row("masking_loss", loss),
-            case.row("nearest_record_rate", withholding.Counted(nearest * n, n), baseline=1 / n),
+            case.row("nearest_record_rate", withholding.ReportedCount(nearest * n, n), baseline=1 / n),
             case.row("rank_interval_rate", near),
             *found,
-            # With all its other parts the score would give back how many records are nearest.
+            # The score and its other parts together would reveal the number of records in `nearest_record_rate`.
             case.row("masking_score", withholding.Revealing(score, nearest * n, n), baseline=50.0),
         ]
 
 
-def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[Sanitizer]:
-    """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
+def build_perturbing_family(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[Sanitizer]:
+    """Return one sanitizer of each kind that perturbs, synthesizes or suppresses values instead of generalizing them.
 
     Parameters
     ----------
     dataset : Dataset
     k : int
-        Of those that form groups.
+        The k of the sanitizers that form groups.
     epsilon : float
-        Of those with differential privacy.
+        The privacy budget of the sanitizers with differential privacy.
 
     Returns
     -------
@@ -92,44 +94,50 @@ def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[San
     Raises
     ------
     NotForThisTable
-        Where none fits, as for a table with a key of people.
+        If no sanitizer fits, for example because the table has a person column.
     """
-    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
-    found = catalogue.family(dataset, k=k, epsilon=epsilon, of=OF)
+    choose_target(dataset)  # raises if there is no quasi-identifier
+    found = catalogue.build_one_per_class(dataset, k=k, epsilon=epsilon, of=TREATMENTS)
     if not found:
         raise NotForThisTable(
-            f"no sanitizer that perturbs fits '{dataset.name}': all of them promise something of a record alone, or "
-            "change quasi-identifiers that it has not. Choose another table or study."
+            f"no sanitizer that perturbs fits '{dataset.name}': each such sanitizer makes a promise about single "
+            "records, or changes quasi-identifiers that the table does not have. Choose another table or study."
         )
     return found
 
 
 @validated
-def with_numbers(dataset: Dataset) -> Dataset:
-    """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
-    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
+def check_noise_removable(dataset: Dataset) -> Dataset:
+    """Return the dataset, if noise can be removed from its numbers.
+
+    Raises
+    ------
+    NotForThisTable
+        If no quasi-identifier is a number, or if people may have several records.
+    """
+    choose_target(dataset)  # raises if there is no quasi-identifier
     if dataset.schema.person:
         raise NotForThisTable(
-            f"noise is taken off numbers of records, and people of '{dataset.name}' may have several. Choose another "
-            "table."
+            f"the attack removes noise from single records, and people of '{dataset.name}' may have several records. "
+            "Choose another table."
         )
     if not any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers):
         raise NotForThisTable(
-            f"'{dataset.name}' has no number among its quasi-identifiers, so that no noise can be taken off. Give a "
-            "column of numbers that role."
+            f"'{dataset.name}' has no number among its quasi-identifiers, so there is no noise to remove. Give a "
+            "column of numbers the role quasi-identifier."
         )
     return dataset
 
 
 @validated
-def compared(dataset: Dataset, records: int) -> Dataset:
-    """The dataset, or a random sample of it, for what compares each record with each.
+def sample_compared(dataset: Dataset, records: int) -> Dataset:
+    """Return the dataset, or a random sample for measures that compare each record with every other record.
 
     Parameters
     ----------
     dataset : Dataset
     records : int
-        The most that are compared, from 100.
+        The largest number of records to compare, at least 100.
 
     Returns
     -------
@@ -140,60 +148,65 @@ def compared(dataset: Dataset, records: int) -> Dataset:
 
 
 @validated
-def mapped(
+def measure_risk_and_loss(
     dataset: Dataset,
     family: Sequence[Sanitizer],
     *measures: str,
     k: int = 10,
-    floor: Floor = FLOOR,
-    fewest: MinCount = LIMIT,
+    min_class_size: MinClassSize = MIN_CLASS_SIZE,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
-    the R-U map.
+    """Measure the linkage risk and the information loss of perturbed and generalized releases.
+
+    The results are the points of the R-U map.
 
     Parameters
     ----------
     dataset : Dataset
-        Of a few thousand records: each is compared with each.
+        A few thousand records, because each record is compared with every other record.
     family : list of Sanitizer
-        Of `perturbing`.
+        The sanitizers, such as those of `build_perturbing_family`.
     *measures : str
-        The two axes, of `evaluation.every_sanitizer.axes`.
+        The two axes, as `evaluation.sanitizer_family.choose_axes` returns them.
     k : int
-        Of those that generalize.
-    floor : int
-        As of `evaluation.combinations`.
-    fewest : int
+        The k of the sanitizers that generalize.
+    min_class_size : int
+        The minimum class size, as in `evaluation.measure_combinations`.
+    min_count : int
         Counts and shares of fewer people are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder that stores finished results; if empty, results are not stored.
 
     Returns
     -------
     DataFrame
-        Rows of `evaluation.every_sanitizer.appraised`, of one seed.
+        The rows of `evaluation.sanitizer_family.evaluate_family` for one seed.
     """
     expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
-    every = [*catalogue.reference_sanitizers(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
-    return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
+    every = [*catalogue.reference_sanitizers(), *catalogue.build_generalizing(dataset, KAnonymity(k)), *family]
+    return evaluate_family(
+        dataset, every, *measures, seeds=1, min_class_size=min_class_size, min_count=min_count, store=store
+    )
 
 
-def masking_scores(*, fewest: int = LIMIT, store: Folder = "") -> pd.DataFrame:
-    """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
+def measure_masking_scores(*, min_count: int = LIMIT, store: Folder = "") -> pd.DataFrame:
+    """Measure the masking score and its parts for each kind of sanitizer that masks numbers, on the table `census`.
 
     Parameters
     ----------
-    fewest : int
+    min_count : int
         Shares of fewer people are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder that stores finished results; if empty, results are not stored.
 
     Returns
     -------
     DataFrame
-        Rows of `MaskingScore`.
+        The rows of `MaskingScore`, as tidy results.
     """
     census = load("census")
-    found = evaluate(census, perturbing(census), measures=[MaskingScore()], fewest=fewest, store=store)
+    found = evaluate(
+        census, build_perturbing_family(census), measures=[MaskingScore()], min_count=min_count, store=store
+    )
     return found[found.status != "refused"]

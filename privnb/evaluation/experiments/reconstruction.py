@@ -1,4 +1,4 @@
-"""What an honest user gets back of noisy columns: how each is distributed, and how near that comes.
+"""Reconstruction of the distribution of noisy columns by a legitimate user, and its information loss.
 
 Source: Aggarwal and Yu (eds.) 2008, section 6.2 (reconstruction) and 6.4, equation 6.8 (information loss).
 """
@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.results import Row, tidy
-from privnb.measures.base import state
-from privnb.measures.noise.noise_reconstruction import Way, reconstructed, true_distribution
+from privnb.measures.base import register_measure
+from privnb.measures.noise.noise_reconstruction import Way, reconstruct_distribution, true_distribution
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
@@ -24,56 +24,65 @@ from privnb.runtime.validation import OneOrMore, as_list, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
-BINS = 20  # of numbers: few enough that most hold more people than are withheld
-SEED = 1  # of the releases
-TABLE, LITERAL, ALIKE = "the table", "taken literally", "all values alike"
-WAYS: dict[Way, str] = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
+BINS = 20  # the number of intervals of a numeric column; most of them hold at least the minimum count of people
+SEED = 1  # the seed of the releases
+TABLE, LITERAL, UNIFORM = "the table", "taken literally", "all values equally likely"
+VARIANT_BY_METHOD: dict[Way, str] = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
 
-state(
+register_measure(
     "interval_share",
-    sentence="Share of people whose value is in an interval, or a category, as somebody reads it.",
+    sentence="This is the estimated share of people whose value is in an interval or a category.",
     source="this package",
     unit="share of people",
 )
-state(
+register_measure(
     "distribution_loss",
     kind="utility",
     title="Loss of the distribution",
-    sentence="How much of an attribute's distribution is misread: half the sum of the differences of its shares, 0 "
-    "none, 1 all.",
+    sentence="This is half the sum of the absolute differences between the estimated and the true shares of an "
+    "attribute's values: 0 equal, 1 disjoint.",
     source="Aggarwal and Yu 2008, equation 6.8; the text around it has 0 and 1 the other way round",
     unit="share",
     format="{:%}",
-    baseline="all values alike",
+    baseline="all values equally likely",
 )
 
 
-def distribution_loss(found: FloatArray, true: FloatArray) -> float:
-    """Half the sum of the absolute differences of two distributions, float arrays (k,): 0 equal, 1 disjoint.
+def compute_distribution_loss(found: FloatArray, true: FloatArray) -> float:
+    """Return half the sum of the absolute differences between two distributions: 0 if equal, 1 if disjoint.
 
-    >>> float(distribution_loss(np.array([0.5, 0.5, 0]), np.array([0.5, 0.25, 0.25])))
+    Parameters
+    ----------
+    found, true : float array (k,)
+
+    Examples
+    --------
+    >>> float(compute_distribution_loss(np.array([0.5, 0.5, 0]), np.array([0.5, 0.25, 0.25])))
     0.25
     """
     return np.abs(found - true).sum() / 2
 
 
 @validated
-def reconstructions(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
-    """How each noisy column of each release is distributed: as the cells stand, and reconstructed by the public law.
+def reconstruct_distributions(
+    dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, min_count: MinCount = LIMIT
+) -> pd.DataFrame:
+    """Estimate the distribution of each noisy column, from the noisy cells and by reconstruction with the noise law.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
-    fewest : int
-        Intervals, or categories, of fewer people are merged with others.
+    min_count : int
+        Intervals and categories of fewer people are merged with others.
 
     Returns
     -------
     DataFrame
-        By `target` and `variant` ("taken literally", "reconstructed (EM)", "reconstructed (Bayes)"): rows
-        `distribution_loss`, baseline: of all values alike; and rows `interval_share` by `group`, an interval or a
-        category, beside which variant "the table" has the true ones. A sanitizer without such a column has no rows.
+        The rows `distribution_loss` and `interval_share` of each column, in `target`, and of each `variant` ("taken
+        literally", "reconstructed (EM)" and "reconstructed (Bayes)"). The baseline of `distribution_loss` is the loss
+        if all values are equally likely. The rows `interval_share` have an interval or a category in `group`, and their
+        variant "the table" holds the true shares. A sanitizer without a noisy column has no rows.
     """
     rows = []
     for sanitizer in as_list(sanitizers):
@@ -83,31 +92,33 @@ def reconstructions(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, fewes
         except SanitizationError:
             continue
         for name in (each for each in release.treated("noisy") if each in dataset.schema.published):
-            rows += _of_column(case.row, release.originals(dataset), release, name, fewest)
+            rows += _build_column_rows(case.row, release.originals(dataset), release, name, min_count)
     return tidy(rows)
 
 
-def _of_column(row: Callable[..., Row], original: Dataset, release: Release, name: str, fewest: int) -> list[Row]:
+def _build_column_rows(
+    row: Callable[..., Row], original: Dataset, release: Release, name: str, min_count: int
+) -> list[Row]:
     attribute, law = original.schema[name], release.columns[name].noise_law
     filled = attribute.numbers.filled if attribute.numeric else lambda cells: cells
     cells = np.asarray(filled(release.table[name]))
     true = true_distribution(np.asarray(filled(original.table[name])), attribute, bins=BINS)
     read = {LITERAL: true_distribution(cells, attribute, bins=BINS).shares}
-    for way, variant in WAYS.items():
+    for way, variant in VARIANT_BY_METHOD.items():
         try:
-            read[variant] = reconstructed(cells, law, attribute, way=way, bins=BINS).shares
-        except Unreadable:  # the law says too little
+            read[variant] = reconstruct_distribution(cells, law, attribute, way=way, bins=BINS).shares
+        except Unreadable:  # the law does not suffice for this method
             continue
-    together = _merged(true.shares * len(original), attribute.numeric, fewest)
-    if together.max() == 0:  # all but few people are alike
+    together = _merge_rare(true.shares * len(original), attribute.numeric, min_count)
+    if together.max() == 0:  # nearly all people have the same value
         return []
     alike = np.diff(true.starts) / true.starts[-1]
-    shares = {TABLE: true.shares, **read, ALIKE: alike}
+    shares = {TABLE: true.shares, **read, UNIFORM: alike}
     shares = {variant: np.bincount(together, each) for variant, each in shares.items()}
-    labels = _labels(attribute, true.starts, together, true.shares * len(original), fewest)
+    labels = _name_groups(attribute, true.starts, together, true.shares * len(original), min_count)
     made = []
     for variant in read:
-        loss, least = (distribution_loss(shares[each], shares[TABLE]) for each in (variant, ALIKE))
+        loss, least = (compute_distribution_loss(shares[each], shares[TABLE]) for each in (variant, UNIFORM))
         made.append(row("distribution_loss", loss, baseline=least, target=name, variant=variant))
     for variant in (TABLE, *read):
         for label, share in zip(labels, shares[variant], strict=True):
@@ -115,34 +126,34 @@ def _of_column(row: Callable[..., Row], original: Dataset, release: Release, nam
     return made
 
 
-def _merged(people: FloatArray, ordered: bool, fewest: int) -> IntArray:
-    """Which group each interval or category is in, so that none is of few people: integer array (k,), from 0.
+def _merge_rare(people: FloatArray, ordered: bool, min_count: int) -> IntArray:
+    """Return the group of each interval or category, numbered from 0; no group reveals a small count.
 
-    Neighbouring intervals join; of categories the rarest do.
+    Neighboring intervals are merged; of categories, the rarest are merged.
     """
     order = np.arange(len(people)) if ordered else np.argsort(people, kind="stable")
     group, held, found = 0, 0.0, np.empty(len(people), dtype=np.int64)
     for place in order:
         found[place] = group
         held += people[place]
-        if held >= fewest - ROUNDING:
+        if held >= min_count - ROUNDING:
             group, held = group + 1, 0.0
-    if held < fewest - ROUNDING and group:
+    if held < min_count - ROUNDING and group:
         found[found == group] = group - 1
     groups = np.bincount(found, people)
-    if withholding.tells(groups, people.sum(), fewest).any():
+    if withholding.reveals_few(groups, people.sum(), min_count).any():
         return np.zeros(len(people), dtype=np.int64)
-    return np.unique(found, return_inverse=True)[1] if ordered else _as_they_stand(found)
+    return np.unique(found, return_inverse=True)[1] if ordered else _number_by_first(found)
 
 
-def _as_they_stand(groups: IntArray) -> IntArray:
-    """The groups numbered by their first member: integer array (k,)."""
+def _number_by_first(groups: IntArray) -> IntArray:
+    """Return the groups numbered in the order of their first members."""
     first = {group: number for number, group in enumerate(dict.fromkeys(groups.tolist()))}
     return np.array([first[group] for group in groups.tolist()])
 
 
-def _labels(attribute: Any, starts: IntArray, together: IntArray, people: FloatArray, fewest: int) -> list[str]:
-    """What each group is called: a list of texts; of categories after that which most people have."""
+def _name_groups(attribute: Any, starts: IntArray, together: IntArray, people: FloatArray, min_count: int) -> list[str]:
+    """Return the name of each group; a group of categories is named after its most common category."""
     labels = []
     for group in range(together.max() + 1):
         places = np.flatnonzero(together == group)
@@ -152,8 +163,8 @@ def _labels(attribute: Any, starts: IntArray, together: IntArray, people: FloatA
         else:
             most = places[people[places].argmax()]
             others = f" and {len(places) - 1} others" if len(places) > 1 else ""
-            # Which may be a person's own words.
-            unnamed = attribute.domain.of_records and people[most] < fewest - ROUNDING
+            # The name of a rare category may be a person's own words.
+            unnamed = attribute.domain.of_records and people[most] < min_count - ROUNDING
             one = f"{len(places)} rare ones" if unnamed else f"{attribute.domain.values[starts[most]]}{others}"
             labels.append(f"{one} ({group + 1})" if unnamed else one)
     return labels

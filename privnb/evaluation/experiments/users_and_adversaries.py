@@ -1,4 +1,4 @@
-"""The experiments of Sramka et al. 2010, section 4, on any dataset."""
+"""Experiments of Sramka et al. 2010, section 4, on any dataset."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -8,25 +8,33 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import first_number, published_name, sensitive_name
-from privnb.evaluation.cases import Question, answer, reached
-from privnb.evaluation.disclosure.nearer_predictions import Nearer, scenarios
-from privnb.evaluation.disclosure.predicted_gains import PutIn
-from privnb.evaluation.predictions import Miners, miners_of
-from privnb.evaluation.profiles import ProfileName, able, evaluated, profile_of, sets_of, together
-from privnb.evaluation.results import measured, of_one_miner, summary
+from privnb.evaluation.attributes import check_published, choose_sensitive, choose_target
+from privnb.evaluation.disclosure.nearer_predictions import NearerPredictions, build_scenarios
+from privnb.evaluation.disclosure.predicted_gains import PredictedGains
+from privnb.evaluation.evaluation_loop import Question, answer_question, require_possible
+from privnb.evaluation.predictions import Miners, resolve_miners
+from privnb.evaluation.profiles import (
+    ProfileName,
+    drop_repeated_rows,
+    find_profile,
+    list_able,
+    list_miner_sets,
+    run_evaluations,
+)
+from privnb.evaluation.results import is_single_miner, select_measured, summarize_miners
 from privnb.evaluation.store import Folder
-from privnb.evaluation.utility.good_utility import good_utility
+from privnb.evaluation.utility.good_utility import measure_good_utility
 from privnb.microdata.withholding import LIMIT, MinCount
-from privnb.runtime.names import name_list
-from privnb.runtime.sentences import B, C, Sentences, say
+from privnb.runtime.names import join_names
+from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import AttributeName, Seeds, Share, validated
+from privnb.runtime.wording import write
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.base import Sanitizer
 
 
 @validated
-def users(
+def evaluate_users(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
@@ -34,29 +42,31 @@ def users(
     miners: Miners = "",
     target: AttributeName = "",
     seeds: Seeds = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
+    """Measure the utility of releases for legitimate users, as in Table 1.
 
-    Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
+    The results are those of `evaluation.measure_good_utility` for each miner and seed, and `worst`, the largest decline
+    of each set of miners. The sanitizers of `build_suppressing_sanitizers` are added for comparison. Fusions of miners
+    are left out, because only an adversary uses them.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
     profile : str
-        How much is run, by name: one of `PROFILES`.
+        The name of the extent of the run: one of `PROFILES`.
     miners : str, estimator, or list of those
-        Instead of the profile's main set, unless empty.
+        The miners that replace the main set of the profile; if empty, the main set is used.
     target : str
-        What is predicted; empty: the first sensitive attribute.
+        The predicted attribute; if empty, the first sensitive attribute.
     seeds : int
-        Repeats, instead of the profile's number, unless 0.
-    fewest : int
-        Counts below are withheld.
+        The number of repeats; if 0, the number of the profile.
+    min_count : int
+        Smaller counts are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder that keeps finished results; if empty, they are not kept.
 
     Returns
     -------
@@ -68,33 +78,35 @@ def users(
     ValueError
         For an unknown profile.
     """
-    tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
-    column = dataset.table[sensitive_name(dataset, target)]
+    tasks, sanitizers = {}, [*sanitizers, *build_suppressing_sanitizers(dataset, sanitizers)]
+    column = dataset.table[choose_sensitive(dataset, target)]
 
-    for miner_set, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
-        every = {miner.name: miner for miner in miners_of("Weka three" if names == "Weka" else names)}
-        each = able(every.values(), column)
+    for miner_set, names, repeats in list_miner_sets(find_profile(profile).users, miners, seeds):
+        every = {miner.name: miner for miner in resolve_miners("Weka basic" if names == "Weka" else names)}
+        each = list_able(every.values(), column)
         asked = {name: name if isinstance(names, str) else every[name] for name in each}
         if not asked and not miner_set:
-            asked = {"": names}  # which says why the main set cannot
-        # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
+            asked = {"": names}  # its rows report why the main set cannot predict the column
+        # Weka's random forest takes twenty minutes; it runs in two parts, so that no core waits for it.
         halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
         tasks[miner_set] = [
-            partial(good_utility, dataset, part, miners=miner, target=target or None, seed=seed, fewest=fewest)
+            partial(
+                measure_good_utility, dataset, part, miners=miner, target=target or None, seed=seed, min_count=min_count
+            )
             for seed in repeats
             for name, miner in asked.items()
             for part in halves
             if part and not name.startswith("fusion: ")
         ]
     parts = []
-    for miner_set, found in evaluated(tasks, store, "mine for good utility").items():
-        worst = summary(found[found.measure == "utility_decline"], miner_set, averages=False)
+    for miner_set, found in run_evaluations(tasks, store, "mine for good utility").items():
+        worst = summarize_miners(found[found.measure == "utility_decline"], miner_set, averages=False)
         parts += [found.assign(miner_set=miner_set), worst]
-    return together(parts)
+    return drop_repeated_rows(parts)
 
 
 @validated
-def adversaries(
+def evaluate_adversaries(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
@@ -105,92 +117,92 @@ def adversaries(
     share: Share = 0.05,
     weights: str = "",
     seeds: Seeds = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Table 2: `nearer_predictions.Nearer` of each set, sanitizer and seed, with `average` and `worst` of each
-    set.
+    """Measure the utility of releases for adversaries with miners, as in Table 2.
+
+    The results are those of `nearer_predictions.NearerPredictions` for each set of miners, sanitizer and seed, and the
+    rows `average` and `worst` of each set.
 
     Parameters
     ----------
-    dataset, sanitizers, profile, miners, seeds, store
-        As of `users`.
+    dataset, sanitizers, profile, miners, seeds, min_count, store
+        See `evaluate_users`.
     target : str
-        What is guessed; empty: the first numeric quasi-identifier, or else the first one.
-    c, share, weights, fewest
-        As of `nearer_predictions.Nearer`.
+        The guessed attribute; if empty, the first numeric quasi-identifier, or the first quasi-identifier if none is
+        numeric.
+    c, share, weights
+        See `nearer_predictions.NearerPredictions`.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    check_adversaries(dataset, target=target, c=c, share=share, weights=weights)  # an hour later is too late
-    target = published_name(dataset, target or first_number(dataset))
-    attack = partial(Nearer, target, c=c, share=share, weights=weights)
+    check_adversaries(
+        dataset, target=target, c=c, share=share, weights=weights
+    )  # before the run, which may take an hour
+    target = check_published(dataset, target or choose_target(dataset))
+    attack = partial(NearerPredictions, target, c=c, share=share, weights=weights)
     tasks = {}
-    for miner_set, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
+    for miner_set, names, repeats in list_miner_sets(find_profile(profile).adversaries, miners, seeds):
         tasks[miner_set] = [
-            partial(_possible, dataset, sanitizer, seed, attack(each), fewest)
+            partial(_answer_possible, dataset, sanitizer, seed, attack(each), min_count)
             for seed in repeats
             for sanitizer in sanitizers
-            for each in (_weka(dataset, sanitizer, target) if names == "Weka" else [names])
+            for each in (_list_weka_miners(dataset, sanitizer, target) if names == "Weka" else [names])
         ]
     parts = []
-    for miner_set, found in evaluated(tasks, store, "mine what is private").items():
-        own = found[of_one_miner(found) & (found.measure == "anti_utility")]
-        parts += [found.assign(miner_set=miner_set), summary(own, miner_set)]
-    return together(parts)
+    for miner_set, found in run_evaluations(tasks, store, "mine what is private").items():
+        own = found[is_single_miner(found) & (found.measure == "anti_utility")]
+        parts += [found.assign(miner_set=miner_set), summarize_miners(own, miner_set)]
+    return drop_repeated_rows(parts)
 
 
 @validated
 def check_adversaries(
     dataset: Dataset, *, target: AttributeName = "", c: float = 0, share: Share = 0.05, weights: str = ""
 ) -> None:
-    """Refuse what `adversaries` refuses of the dataset.
+    """Raise the errors that `evaluate_adversaries` raises for these arguments.
 
     Parameters
     ----------
     dataset, target, c, share, weights
-        As of `adversaries`.
+        See `evaluate_adversaries`.
 
     Raises
     ------
     ValueError
-        For a target that is not published, and for what `nearer_predictions.scenarios` refuses.
+        If the target is not published, or if `nearer_predictions.build_scenarios` refuses an argument.
     """
-    target = published_name(dataset, target or first_number(dataset))
-    for scenario in scenarios(target, len(dataset), c=c, share=share, weights=weights).values():
+    target = check_published(dataset, target or choose_target(dataset))
+    for scenario in build_scenarios(target, len(dataset), c=c, share=share, weights=weights).values():
         scenario.check(dataset)
 
 
 @validated
-def guessed(dataset: Dataset, target: AttributeName = "") -> Sentences:
-    """A sentence on what the adversary of `adversaries` guesses, and where the sensitive attribute stands.
+def describe_target(dataset: Dataset, target: AttributeName = "") -> Sentences:
+    """Return a sentence about the attribute that the adversary of `evaluate_adversaries` guesses.
 
     Parameters
     ----------
     dataset, target
-        As of `adversaries`.
+        See `evaluate_adversaries`.
 
     Returns
     -------
     Sentences
     """
-    name = published_name(dataset, target or first_number(dataset))
-    by_default = "" if target else f", the first quasi-identifier{' of numbers' * dataset.schema[name].numeric}"
-    said = f"The adversary guesses {B}{name}{B}{by_default}. {C}TARGET{C} chooses another attribute."
-    secret = next((each for each in dataset.schema.sensitive if each != name), "")
-    if secret and name in dataset.schema.quasi_identifiers:
-        said += (
-            " It is a quasi-identifier, which releases blur, so that a guess can be nearer than what is published. How "
-            f"often the sensitive attribute, {secret}, is guessed stands in {C}08_frontier{C}."
-        )
-    return say(said)
+    name = check_published(dataset, target or choose_target(dataset))
+    sensitive = next((each for each in dataset.schema.sensitive if each != name), "")
+    blurred = sensitive if name in dataset.schema.quasi_identifiers else ""
+    is_number = dataset.schema[name].numeric
+    return say(*write("evaluation/notes", "target", name, not target, is_number, blurred))
 
 
 @validated
-def gains(
+def evaluate_gains(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
@@ -198,76 +210,89 @@ def gains(
     miners: Miners = "",
     target: AttributeName = "",
     seeds: Seeds = 0,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Table 3: `predicted_gains.PutIn` of each sanitizer and seed.
+    """Measure what nearer predictions add to the disclosure of releases, as in Table 3.
 
-    Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
-    set "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
+    The results are those of `predicted_gains.PredictedGains` for each sanitizer and seed. At most two of Weka's miners
+    are used: those whose predictions are nearer for the largest number of people and for the largest number of distinct
+    records. The rows of these miners have the set "Weka" with its version. `evaluate_adversaries` finds the same miners
+    and shares the store.
 
     Parameters
     ----------
-    dataset, sanitizers, profile, miners, target, seeds, fewest, store
-        As of `adversaries`.
+    dataset, sanitizers, profile, miners, target, seeds, min_count, store
+        See `evaluate_adversaries`.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    target = published_name(dataset, target or first_number(dataset))
-    sensitive = sensitive_name(dataset, None)
+    target = check_published(dataset, target or choose_target(dataset))
+    sensitive = choose_sensitive(dataset, None)
     tasks = {}
-    for miner_set, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
+    for miner_set, names, repeats in list_miner_sets(find_profile(profile).gains, miners, seeds):
         worst = dict.fromkeys(sanitizers, names)
         if names == "Weka":
             attacks = {}
             for s in sanitizers:
-                asked = [Nearer(target, each) for each in _weka(dataset, s, target)]
-                attacks[s] = [partial(_possible, dataset, s, 1, question, LIMIT) for question in asked]
-            worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
+                asked = [NearerPredictions(target, each) for each in _list_weka_miners(dataset, s, target)]
+                attacks[s] = [partial(_answer_possible, dataset, s, 1, question, LIMIT) for question in asked]
+            worst = {
+                s: _find_worst_miners(found)
+                for s, found in run_evaluations(attacks, store, "look for the worst miner").items()
+            }
         tasks[miner_set] = [
-            partial(_possible, dataset, sanitizer, seed, PutIn(target, sensitive, worst[sanitizer], miner_set), fewest)
+            partial(
+                _answer_possible,
+                dataset,
+                sanitizer,
+                seed,
+                PredictedGains(target, sensitive, worst[sanitizer], miner_set),
+                min_count,
+            )
             for seed in repeats
             for sanitizer in sanitizers
             if worst[sanitizer]
         ]
-    return together(evaluated(tasks, store, "put predictions in").values())
+    return drop_repeated_rows(run_evaluations(tasks, store, "put predictions in").values())
 
 
-def _possible(dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int) -> pd.DataFrame:
-    """`answer`, of a release that must be possible."""
-    return reached(answer(dataset, sanitizer, seed, question, fewest))
+def _answer_possible(
+    dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, min_count: int
+) -> pd.DataFrame:
+    """Return the answer to a question about a release that must be possible."""
+    return require_possible(answer_question(dataset, sanitizer, seed, question, min_count))
 
 
 @validated
-def absent(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> list[Sanitizer]:
-    """What noise can destroy at most: the sanitizers that publish `*` for all that noise among `sanitizers` blurs.
+def build_suppressing_sanitizers(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> list[Sanitizer]:
+    """Return sanitizers that publish `*` for all columns that noise blurs, which is the most that noise can destroy.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-
-    Returns
-    -------
-    list of Sanitizer
     """
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).treated("noisy") for s in sanitizers if s.randomized)
-    return [Suppress(name_list(names)) for names in noisy if names]
+    return [Suppress(join_names(names)) for names in noisy if names]
 
 
-def _weka(dataset: Dataset, sanitizer: Sanitizer, target: str) -> list[str]:
-    """The names of the paper's miners for what a sanitizer publishes of the target, labels or numbers."""
+def _list_weka_miners(dataset: Dataset, sanitizer: Sanitizer, target: str) -> list[str]:
+    """Return the names of the paper's miners for labels or numbers, as a sanitizer publishes the target."""
     release = sanitizer.sanitize(dataset, rng=1)
-    numeric = is_numeric_dtype(release.table[published_name(dataset, target or first_number(dataset))])
-    return [miner.name for miner in miners_of("Weka numerical" if numeric else "Weka categorical")]
+    numeric = is_numeric_dtype(release.table[check_published(dataset, target or choose_target(dataset))])
+    return [miner.name for miner in resolve_miners("Weka numerical" if numeric else "Weka categorical")]
 
 
-def _worst(found: Any) -> str:
-    """The miners that come nearest for most people and for most distinct records, by name; "" where none finished."""
-    rows = measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
+def _find_worst_miners(found: Any) -> str:
+    """Return the names of the worst miners; "" if no miner finished.
+
+    The worst miners are those that come nearer to the truth for the most people and for the most distinct records.
+    """
+    rows = select_measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
     rows = rows.assign(value=rows.value.fillna(rows.low))
     worst = [rows[rows.variant == variant] for variant in ("", "distinct")]
     return ", ".join(dict.fromkeys(part.loc[part.value.idxmax()].miner for part in worst if len(part)))

@@ -1,7 +1,7 @@
-"""The owner's own fear: a miner that learns from the release comes nearer to the truth than what was released.
+"""Anti-utility: the people for whom a miner that learns from the release comes nearer to the truth than the release.
 
-The full question, with its scenarios and controls, is `nearer_predictions`; this is scenario A for a few quick miners,
-minus the control that needs no release.
+The full question, with its scenarios and controls, is `nearer_predictions`. This module measures scenario A with a few
+fast miners, and subtracts the control that does not need a release.
 """
 
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from functools import partial
 
 import numpy as np
 
-from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
-from privnb.evaluation.predictions import AsksMiners, Miners, mine, miners_of, name_miners
+from privnb.evaluation.disclosure.nearer_predictions import A, build_scenarios
+from privnb.evaluation.evaluation_loop import Case, Question
+from privnb.evaluation.predictions import Miners, WithMiners, name_miners, predict_in_sample, resolve_miners
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.scores import Scores, people_of
-from privnb.measures.base import state
+from privnb.evaluation.risks.scores import Scores, find_people
+from privnb.measures.base import register_measure
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.miners import able
+from privnb.miners import select_able
 from privnb.runtime.arrays import FloatArray, IntArray
 
-MINERS = "decision stump, naive Bayes, decision tree"  # of labels all, of numbers two
+MINERS = "decision stump, naive Bayes, decision tree"  # all three predict labels, two predict numbers
 
-state(
+register_measure(
     "anti_utility_risk",
     kind="privacy",
     bounds=(-1, 1),
     title="Anti-utility risk",
-    sentence="For how many more people a miner that learns from the release comes nearer to the truth than what was "
-    "released than a guess without it does.",
+    sentence="This is the share of people for whom a miner that learns from the release comes nearer to the truth than "
+    "the released value, minus the share for a guess without the release.",
     source="after Sramka et al. 2010, section 4.4, scenario A",
     unit="share of people",
     baseline="the guess without the release",
@@ -36,47 +36,56 @@ state(
 
 
 @dataclass(frozen=True)
-class AntiUtilityRisk(AsksMiners, Question):
-    """For how many people a prediction of the target is nearer than what was released, beyond the bare guess.
+class AntiUtilityRisk(WithMiners, Question):
+    """The share of people whose target is predicted nearer to the truth than released, beyond the bare guess.
 
-    Nothing is nearer than a cell that was released as it is.
+    No prediction is nearer than a cell that was released unchanged.
 
     Parameters
     ----------
     target : str
-        Empty: the table has no quasi-identifier, and nothing is measured.
+        The target; if empty, the table has no quasi-identifier, and nothing is measured.
     miners : str, estimator, or list of those
-        The one that comes nearer to most people is taken.
+        The miners, of which the risk takes the miner that comes nearer to the truth for the most people.
     """
 
     target: str
     miners: Miners = MINERS
-    main = "anti_utility_risk"
+    primary_measure = "anti_utility_risk"
 
     def rows(self, case: Case) -> list[Row]:
+        """Return the result rows for the release of one case."""
         if not self.target:
-            raise Unreadable(f"'{case.dataset.name}' has no quasi-identifier to predict. Give a column that role.")
+            raise Unreadable(
+                f"'{case.dataset.name}' has no quasi-identifier to predict. Give a column the role quasi-identifier."
+            )
         scores, who = self.scores(case)
-        return scores.rows(partial(self.row(case), miner=who), case.dataset, case.fewest)
+        return scores.rows(partial(self.row(case), miner=who), case.dataset, case.min_count)
 
     def scores(self, case: Case) -> tuple[Scores, str]:
-        """The `Scores` of people, and the miner."""
+        """Return the `Scores` of the people and the name of the miner."""
         dataset, release, target = case.dataset, case.release, self.target
         kind = release.columns[target].kind if target in release.columns else ""
-        if kind == "exact" and release.provenance.rows is not Rows.NOBODY:
-            people = people_of(dataset, release)
+        if kind == "exact" and release.provenance.rows is not Rows.SYNTHETIC:
+            people = find_people(dataset, release)
             return _scores(np.zeros(len(people)), np.zeros(len(people)), people), ""
         if target not in release.cells:
-            raise Unreadable(f"the release has no column '{target}' to come nearer to. Name another one.")
-        if release.provenance.rows is Rows.RECORDS and not able(miners_of(self.miners), release.table[target])[0]:
             raise Unreadable(
-                f"none of {name_miners(self.miners)} predicts '{target}' as it is published. Name another miner."
+                f"the release has no column '{target}' with which predictions could be compared. Name another column."
             )
-        found = mine(release, target, self.miners, rng=case.stream("publish"))
+        if (
+            release.provenance.rows is Rows.RECORDS
+            and not select_able(resolve_miners(self.miners), release.table[target])[0]
+        ):
+            raise Unreadable(
+                f"no miner of {name_miners(self.miners)} predicts '{target}' in the form that the release publishes. "
+                "Name another miner."
+            )
+        found = predict_in_sample(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
-            without = f"none of {name_miners(self.miners)} has a guess."
-            raise Unreadable(next(filter(None, found.reasons.values()), without))
-        judged = scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
+            reasons = filter(None, found.reasons.values())
+            raise Unreadable(next(reasons, f"no miner of {name_miners(self.miners)} makes a guess."))
+        judged = build_scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
         who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
         return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who
 

@@ -1,15 +1,15 @@
-"""How densely a release covers a record, beside how densely other people do who are not in it.
+"""The density with which a release covers a record, compared with the density of people who are not in the release.
 
-A released row covers a record to a degree, from 0 to 1, and stands for it with a weight:
+A released row covers a record to a degree, from 0 to 1, and has a weight:
 
-- a label covers each of its values in full, and each with 1 / (how many it covers);
-- in a bucket each value is covered by its share of the bucket;
-- a number that was moved covers others the less the farther they are, by a normal curve: as wide as the noise of a
-  known law, else as Silverman's rule says;
-- a category that was moved covers others by its law, or by `OTHER` where none is known.
+- a label covers each of its values with degree 1 and weight 1 / (number of values that it covers);
+- a bucket covers each value with the value's share of the bucket;
+- a number that was moved covers other numbers by a normal curve, which falls with the distance. The curve is as wide as
+  the noise if its law is known, and otherwise as wide as in Silverman's rule;
+- a category that was moved covers other categories by its law, or by `OTHER_DEGREE` if the law is unknown.
 
-The density of a record is the sum over rows of their number times degree times weight. The other people's is the same
-sum, of how many of them each row covers.
+The density of a record is the sum, over rows, of the number of equal rows times degree times weight. The density of the
+other people is the same sum with the number of other people that each row covers.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ import pandas as pd
 from numba import njit
 
 from privnb.attacks.linkage.linkage import cells_of
-from privnb.attacks.linkage.record_linkage import points
+from privnb.attacks.linkage.record_linkage import to_coordinates
 from privnb.microdata.treatment import UNTRUE, Unreadable
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
-OTHER = 0.1  # how far a moved category covers another one, where no law says it
-FEW = 0.5  # other people whom each row covers beside those seen: nobody seen does not mean nobody there
+OTHER_DEGREE = 0.1  # degree to which a moved category covers another one if its law is unknown
+UNSEEN_PEOPLE = 0.5  # added to the number of other people that each row covers, so that no row covers 0 of them
 CHUNK = 1024  # records at a time
-FAR = 4.0  # widths of a normal curve, beyond which it covers nothing
+MAX_WIDTHS = 4.0  # widths of a normal curve, beyond which it covers nothing
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
-    """The distinct rows of a release, as what covers records.
+class Coverage:
+    """The distinct rows of a release, with the degrees to which they cover records.
 
-    Build it by `of`.
+    `Coverage.of` builds such an object.
 
     Attributes
     ----------
     times, weights : array (rows,)
-        How often each row is published, and how much it stands for each record that it covers.
+        The number of times that each row is published, and its weight for each record that it covers.
     labels : dict of str to (integer array (rows,), list of integer arrays)
-        Which cell each row has, and the runs of positions that each cell covers.
+        The cell of each row, and the runs of positions that each cell covers.
     tables : dict of str to (integer array (rows,), function, float array (values, cells))
-        Which cell each row has; the function says which row of the table of degrees each value has.
+        The cell of each row, a function that returns the row of the table of degrees for each value, and that table.
     numbers : dict of str to (float array (rows,), float)
-        The moved number of each row, and the width of the curve about it.
+        The moved number of each row, and the width of the normal curve around it.
     """
 
     release: Any
@@ -60,8 +60,8 @@ class Cover:
     numbers: dict[str, Any]
 
     @classmethod
-    def of(cls, release: Any, names: Sequence[str]) -> Cover:
-        """Of the attributes `names` that the release publishes, one or more, in rows or by bucket."""
+    def of(cls, release: Any, names: Sequence[str]) -> Coverage:
+        """Build the coverage of one or more attributes `names` that the release publishes, in rows or by bucket."""
         kept = ["bucket" if release.columns[name].kind == "bucketized" else name for name in names]
         columns, times, _ = release.counted_rows([*dict.fromkeys(kept)])
         weights, labels, tables, numbers = np.ones(len(times)), {}, {}, {}
@@ -70,11 +70,11 @@ class Cover:
             codes, values = columns["bucket" if kind == "bucketized" else name]
             values = pd.Series(values)
             if kind == "bucketized":
-                tables[name] = codes, *_of_buckets(release, name, values)
+                tables[name] = codes, *_share_by_bucket(release, name, values)
             elif kind in UNTRUE and release.schema[name].numeric:
-                numbers[name] = points(release, name, values)[codes], _width(release, name)
+                numbers[name] = to_coordinates(release, name, values)[codes], _compute_width(release, name)
             elif kind in UNTRUE:
-                *moved, total = _of_moved(release, name, values)
+                *moved, total = _degree_by_category(release, name, values)
                 tables[name] = codes, *moved
                 weights /= total[codes]
             else:
@@ -85,7 +85,7 @@ class Cover:
         return cls(release, times, weights, labels, tables, numbers)
 
     def densities(self, records: pd.DataFrame, others: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-        """How densely each of the records is covered by the release, and by other people.
+        """Return the density with which the release, and other people, cover each of the records.
 
         Parameters
         ----------
@@ -95,21 +95,23 @@ class Cover:
         Returns
         -------
         release, others : float array (m,)
-            Each by person, on one scale; 0 where nothing covers the record.
+            The densities per person, on a common scale; 0 if no row covers the record.
         """
         seen = np.zeros(len(self.times))
         for asked in self._parts(others):
-            _hold(asked, seen)
+            _add_degrees(asked, seen)
         found, there, begin = np.zeros(len(records)), np.zeros(len(records)), 0
-        published, beside = self.times * self.weights, (seen + FEW) * self.weights
+        published, beside = self.times * self.weights, (seen + UNSEEN_PEOPLE) * self.weights
         for asked in self._parts(records):
             part = slice(begin, begin := begin + len(asked[0]))
-            _add_up(asked, published, beside, found[part], there[part])
+            _add_densities(asked, published, beside, found[part], there[part])
         return found / self.times.sum(), there / max(len(others), 1)
 
     def _parts(self, records: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-        """What kernels read of some records at a time: which rows cover each in part, bit matrix (some, bytes of 8
-        rows), and the degrees of tables and numbers.
+        """Yield the input of the kernels for `CHUNK` records at a time.
+
+        Each part has a bit matrix (records, bytes of 8 rows) of the rows that cover each record at least in part, and
+        the degrees of tables and numbers.
         """
         n, bits, tables, numbers = len(self.times), [], [], []
         for name, (cell, held) in self.labels.items():
@@ -119,21 +121,25 @@ class Cover:
             there = np.zeros((len(known), len(held)), dtype=bool)
             for own, meets in zip(known, there, strict=True):
                 meets[number[(first <= own[0, 0]) & (own[0, 0] <= last)]] = True
-            bits.append((index, _bits(there, cell)))
+            bits.append((index, _pack_bits(there, cell)))
         for name, (cell, row, degrees) in self.tables.items():
             tables.append((row(records[name]), cell, degrees))
-            bits.append((tables[-1][0], _bits(degrees > 0, cell)))
+            bits.append((tables[-1][0], _pack_bits(degrees > 0, cell)))
         for name, (moved, width) in self.numbers.items():
-            values, index = np.unique(points(self.release, name, records[name]), return_inverse=True)
-            near = np.array([np.packbits(np.abs(moved - value) <= FAR * width) for value in values])
+            values, index = np.unique(to_coordinates(self.release, name, records[name]), return_inverse=True)
+            near = np.array([np.packbits(np.abs(moved - value) <= MAX_WIDTHS * width) for value in values])
             bits.append((index, near))
             numbers.append((values[index], moved, width))
         everyone = np.packbits(np.ones(n, dtype=bool))
         begins = np.cumsum([0, *(degrees.size for _, _, degrees in tables)])[:-1].astype(np.int64)
         widths = np.array([degrees.shape[1] for _, _, degrees in tables], dtype=np.int64)
         flat = np.concatenate([*(degrees.ravel() for _, _, degrees in tables), np.zeros(0)])
-        rows, cells = (_stack([each[side] for each in tables], size, int) for side, size in ((0, len(records)), (1, n)))
-        own, moved = (_stack([e[side] for e in numbers], size, float) for side, size in ((0, len(records)), (1, n)))
+        rows, cells = (
+            _stack_columns([each[side] for each in tables], size, int) for side, size in ((0, len(records)), (1, n))
+        )
+        own, moved = (
+            _stack_columns([e[side] for e in numbers], size, float) for side, size in ((0, len(records)), (1, n))
+        )
         curve = np.array([width for _, _, width in numbers], dtype=float)
         for begin in range(0, len(records), CHUNK):
             part = slice(begin, begin + CHUNK)
@@ -143,18 +149,20 @@ class Cover:
             yield fit, rows[part], cells, flat, begins, widths, own[part], moved, curve
 
 
-def _bits(there: BoolArray, cell: IntArray) -> IntArray:
-    """Which rows cover each value: bit matrix (values, bytes). there: boolean (values, cells); cell: of each row."""
+def _pack_bits(there: BoolArray, cell: IntArray) -> IntArray:
+    """Return the rows that cover each value, bit matrix (values, bytes), from `there` (values, cells) and `cell`."""
     return np.array([np.packbits(covers[cell]) for covers in there])
 
 
-def _stack(columns: Sequence[Any], rows: int, dtype: type[Any]) -> Array:
+def _stack_columns(columns: Sequence[Any], rows: int, dtype: type[Any]) -> Array:
     return np.ascontiguousarray(np.column_stack(columns), dtype=dtype) if columns else np.zeros((rows, 0), dtype=dtype)
 
 
-def _of_buckets(release: Any, name: str, numbers: Any) -> Any:
-    """The share of each value in each bucket: which row a value has, a function, and a float array (values + 1,
-    buckets), whose last row is of any other value.
+def _share_by_bucket(release: Any, name: str, numbers: Any) -> Any:
+    """Return the share of each value in each bucket.
+
+    The result is a function that returns the row of a value, and a float array (values + 1, buckets), whose last row
+    belongs to any other value.
     """
     held = release.buckets[release.buckets["attribute"] == name]
     wide = held.pivot_table(index="value", columns="bucket", values="count", aggfunc="sum", fill_value=0, observed=True)
@@ -168,9 +176,11 @@ def _of_buckets(release: Any, name: str, numbers: Any) -> Any:
     return row, shares / np.maximum(shares.sum(axis=0), 1)
 
 
-def _of_moved(release: Any, name: str, cells: pd.Series) -> tuple[Callable[..., Any], FloatArray, FloatArray]:
-    """How far each released category covers each value: which row a value has, a function, a float array (rows, cells),
-    and the sum over all values of the domain, (cells,).
+def _degree_by_category(release: Any, name: str, cells: pd.Series) -> tuple[Callable[..., Any], FloatArray, FloatArray]:
+    """Return the degree to which each released category covers each value.
+
+    The result is a function that returns the row of a value, a float array (rows, cells) of degrees, and the sum of
+    the degrees over all values of the domain, float array (cells,).
     """
     domain, law = release.schema[name].domain, release.columns[name].law
     seen = domain.codes(cells)
@@ -181,18 +191,18 @@ def _of_moved(release: Any, name: str, cells: pd.Series) -> tuple[Callable[..., 
             return domain.codes, degrees, degrees.sum(axis=0)
     places, at = np.unique(seen, return_inverse=True)
 
-    def row(column: pd.Series) -> IntArray:  # the last is that of all values that no cell has
+    def row(column: pd.Series) -> IntArray:  # the last row belongs to all values that are in no cell
         found = domain.codes(column)
         return np.where(np.isin(found, places), np.searchsorted(places, found), len(places))
 
-    degrees = np.where(np.arange(len(places) + 1)[:, None] == at, 1.0, OTHER)
-    return row, degrees, np.full(len(seen), 1 + OTHER * (len(domain.values) - 1))
+    degrees = np.where(np.arange(len(places) + 1)[:, None] == at, 1.0, OTHER_DEGREE)
+    return row, degrees, np.full(len(seen), 1 + OTHER_DEGREE * (len(domain.values) - 1))
 
 
-def _width(release: Any, name: str) -> float:
-    """How wide the normal curve about a moved number is, in its unit."""
+def _compute_width(release: Any, name: str) -> float:
+    """Return the width of the normal curve around a moved number, in the unit of the number."""
     law, domain = release.columns[name].law, release.schema[name].domain
-    column = points(release, name, release.cells[name])
+    column = to_coordinates(release, name, release.cells[name])
     if law is not None:
         try:
             return max(float(np.sqrt(law.variance)), domain.step / 2)
@@ -204,8 +214,10 @@ def _width(release: Any, name: str) -> float:
 
 @njit(cache=True)
 def _degree(asked: Any, x: Any, b: Any) -> Any:
-    """How far row `b` covers record `x`. asked: fit (records, bytes); rows (records, tables) and cells (rows, tables),
-    which place degrees in `flat`; own (records, numbers), moved (rows, numbers).
+    """Return the degree to which row `b` covers record `x`.
+
+    `asked` is a tuple that contains `fit` (records, bytes); `rows` (records, tables) and `cells` (rows, tables), which
+    locate the degrees in `flat`; and `own` (records, numbers) and `moved` (rows, numbers).
     """
     _, rows, cells, flat, begins, widths, own, moved, curve = asked
     degree = 1.0
@@ -217,8 +229,8 @@ def _degree(asked: Any, x: Any, b: Any) -> Any:
 
 
 @njit(cache=True)
-def _hold(asked: Any, seen: Any) -> None:
-    """Add to each row, float array (rows,), how far it covers each record."""
+def _add_degrees(asked: Any, seen: Any) -> None:
+    """Add the degree to which each row covers each record to `seen`, float array (rows,)."""
     fit = asked[0]
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -230,8 +242,8 @@ def _hold(asked: Any, seen: Any) -> None:
 
 
 @njit(cache=True)
-def _add_up(asked: Any, first: Any, second: Any, found: Any, there: Any) -> None:
-    """Add to each record the sums over rows of degree times `first`, and times `second`, float arrays (rows,)."""
+def _add_densities(asked: Any, first: Any, second: Any, found: Any, there: Any) -> None:
+    """Add the sums over rows of degree times `first`, and degree times `second`, to `found` and `there`."""
     fit = asked[0]
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):

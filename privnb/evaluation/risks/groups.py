@@ -1,6 +1,7 @@
-"""For whom a risk is measured apart: the table's own categories, and the people whose combination is theirs alone.
+"""Groups of people for whom a risk is measured separately.
 
-Small groups are merged, never left out. A person of whom several records say several things is in a group of those.
+The groups are categories of the table, and people with rare combinations. Small groups are merged, never left out.
+People whose records are in several groups form a separate group.
 """
 
 from collections.abc import Sequence
@@ -12,15 +13,15 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.disclosure.nearer_predictions import grouping
-from privnb.evaluation.people import groups
-from privnb.microdata.counts import coded, distinct_codes, people_in
+from privnb.evaluation.dataset_summary import group_records
+from privnb.evaluation.disclosure.nearer_predictions import choose_group_attributes
+from privnb.microdata.counts import count_people_by_group, encode_values, group_codes
 from privnb.runtime.arrays import BoolArray, IntArray
 
 EVERYBODY = ""
 RARE = "rare combinations"
-OTHERS = "other groups"
-SEVERAL = "several"  # what a person's records say who has records in several groups
+OTHER_GROUPS = "other groups"
+SEVERAL_GROUPS = "several"  # the group of people whose records are in several groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,58 +31,59 @@ class Groups:
     Attributes
     ----------
     by_attribute : dict of str to (integer array (people,), list of str)
-        Which group each person is in, and the groups' names; the groups of one attribute are of everybody.
+        The group of each person, and the names of the groups; the groups of one attribute cover all people.
     rare : boolean array (people,)
-        Whose combination of quasi-identifiers, of any of their records, no other person has.
+        Whether no other person has the combination of quasi-identifiers of at least one of the person's records.
     """
 
     by_attribute: dict[str, Any]
     rare: np.ndarray
 
-    def among(self, people: IntArray, fewest: int) -> list[dict[str, BoolArray]]:
-        """The groups of some of the people, integer array (m,): a list of `{name: boolean array (m,)}`, one per
-        attribute that tells people apart, and one of the rare.
+    def among(self, people: IntArray, min_count: int) -> list[dict[str, BoolArray]]:
+        """Return the groups of some of the people, integer array (m,).
 
-        A group of fewer than `fewest` of them, but for the rare, is merged with the next smallest ones.
+        The list has one `{name: boolean array (m,)}` for each attribute that divides these people, and one for the
+        people with rare combinations. A group of fewer than `min_count` people, except the last one, is merged with the
+        next smallest groups.
         """
         found = []
         for attribute, (number, labels) in self.by_attribute.items():
-            named = _merged(number[people], labels, fewest)
+            named = _merge_small(number[people], labels, min_count)
             if len(named) > 1:
                 found.append({f"{attribute}: {label}": chosen for label, chosen in named.items()})
         rare = self.rare[people]
         return [*found, {RARE: rare}] if rare.any() else found
 
 
-def _merged(number: IntArray, labels: Sequence[str], fewest: int) -> dict[str, BoolArray]:
-    """`{label: boolean array}` of groups, integer array (m,), the small ones as one."""
+def _merge_small(number: IntArray, labels: Sequence[str], min_count: int) -> dict[str, BoolArray]:
+    """Return `{label: boolean array}` of groups, integer array (m,), with the small groups as one group."""
     sizes = np.bincount(number, minlength=len(labels))
     order = [place for place in np.argsort(sizes, kind="stable") if sizes[place]]
-    small = [place for place in order if sizes[place] < fewest]
-    while small and sizes[small].sum() < fewest and len(small) < len(order):
+    small = [place for place in order if sizes[place] < min_count]
+    while small and sizes[small].sum() < min_count and len(small) < len(order):
         small.append(order[len(small)])
     kept = [place for place in range(len(labels)) if sizes[place] and place not in small]
     found = {labels[place]: number == place for place in kept}
-    return found | ({OTHERS: np.isin(number, small)} if small else {})
+    return found | ({OTHER_GROUPS: np.isin(number, small)} if small else {})
 
 
 @lru_cache(maxsize=4)
-def groups_of(dataset: Dataset) -> Groups:
-    """The `Groups` of a dataset: by the attributes of `nearer_predictions.grouping`, the first number in steps and
-    quasi-identifiers of few categories.
-    """
-    by_attribute = {name: _of_people(groups(dataset, name), dataset.people) for name in grouping(dataset)}
-    columns = [coded(dataset.cells[name]) for name in dataset.schema.quasi_identifiers]
+def find_groups(dataset: Dataset) -> Groups:
+    """Return the `Groups` of a dataset, by the attributes that `choose_group_attributes` returns."""
+    by_attribute = {
+        name: _group_people(group_records(dataset, name), dataset.people) for name in choose_group_attributes(dataset)
+    }
+    columns = [encode_values(dataset.cells[name]) for name in dataset.schema.quasi_identifiers]
     if not columns:
         return Groups(by_attribute, np.zeros(dataset.headcount, dtype=bool))
-    _, alike = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
-    alone = people_in(alike, dataset.people)[alike] == 1
+    _, alike = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    alone = count_people_by_group(alike, dataset.people)[alike] == 1
     return Groups(by_attribute, alone if dataset.people is None else np.bincount(dataset.people, alone) > 0)
 
 
-def _of_people(column: pd.Series, people: IntArray | None) -> tuple[IntArray, list[str]]:
-    """The group of each person, integer array, and the groups' names."""
-    codes, values = coded(column)
+def _group_people(column: pd.Series, people: IntArray | None) -> tuple[IntArray, list[str]]:
+    """Return the group of each person, integer array, and the names of the groups."""
+    codes, values = encode_values(column)
     labels = [str(value) for value in values]
     if people is None:
         return codes, labels
@@ -89,4 +91,4 @@ def _of_people(column: pd.Series, people: IntArray | None) -> tuple[IntArray, li
     most = np.zeros_like(least)
     np.minimum.at(least, people, codes)
     np.maximum.at(most, people, codes)
-    return np.where(least == most, least, len(labels)), [*labels, SEVERAL]
+    return np.where(least == most, least, len(labels)), [*labels, SEVERAL_GROUPS]

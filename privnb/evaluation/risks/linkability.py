@@ -1,7 +1,7 @@
-"""Linkability: whether two parts of one person's record, held apart, can be joined by the release.
+"""Linkability: whether the release allows an adversary to join two separate parts of one person's record.
 
-The adversary looks for rows that fit the first part, and for rows that fit the second, takes one of each at random, and
-joins the parts if it is the same row.
+The adversary looks for rows that fit the first part and for rows that fit the second part, takes a row of each kind at
+random, and joins the parts if the two rows are the same row.
 """
 
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from privnb.attacks.algorithms.nearest import common, spread, summed
+from privnb.attacks.algorithms.nearest import count_common, spread_weights, sum_weights
 from privnb.attacks.linkage.linkage import linkage_to_any_row
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.predictions import stream
+from privnb.evaluation.evaluation_loop import Case, Question
+from privnb.evaluation.predictions import derive_seed
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.identity import check_known, has_known_classes
-from privnb.evaluation.risks.scores import Scores, classes_of, people_of
-from privnb.measures.base import state
-from privnb.microdata.counts import coded, most_of_people
+from privnb.evaluation.risks.identity import has_known_classes, require_known
+from privnb.evaluation.risks.scores import Scores, find_class_of_people, find_people
+from privnb.measures.base import register_measure
+from privnb.microdata.counts import encode_values, max_per_person
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import IntArray
 
-SAMPLE = 2000  # people asked about, at most
+MAX_PEOPLE = 2000  # maximum number of target people
 
-state(
+register_measure(
     "linkability_risk",
     kind="privacy",
     title="Linkability risk",
-    sentence="How likely two parts of a person's record, held apart, lead to the same released row: mean over at most "
-    "2,000 people.",
+    sentence="This is the mean probability, over at most 2,000 people, that two separate parts of a person's record "
+    "lead to the same released row.",
     source="after Giomi et al., PoPETs 2023 (anonymeter)",
     unit="share of people",
     baseline="parts of two people",
@@ -42,34 +42,35 @@ state(
 
 @dataclass(frozen=True)
 class LinkabilityRisk(Question):
-    """How likely two parts of a person's record lead to the same row, against parts of two people.
+    """The probability that two parts of a person's record lead to the same row, compared with parts of two people.
 
-    A part that holds all quasi-identifiers leads to the person's class alone, where the adversary is taken to know it
-    (see `identity.has_known_classes`); whoever knows fewer cannot exclude a row.
+    A part that has all quasi-identifiers leads only to rows of the person's class if the adversary knows the class (see
+    `identity.has_known_classes`). An adversary who knows fewer quasi-identifiers cannot exclude any row that fits.
 
-    Both are exact for the people asked about, see `SAMPLE`: the baseline is the mean over all others of them whose
-    second part could be taken.
+    Both probabilities are exact for the target people, of whom there are at most `MAX_PEOPLE`. The baseline is the mean
+    over the second parts of all other target people.
 
     Parameters
     ----------
     parts : pair of tuples of str, optional
-        Which attributes the two parts hold; None: those that rows hold, dealt in turn from the one that tells most
-        people apart.
+        The attributes of the two parts; if None, the published attributes, assigned to the parts in turn, in descending
+        order of how well they distinguish people.
     """
 
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    main = "linkability_risk"
-    varies = True
+    primary_measure = "linkability_risk"
+    stochastic = True
 
     def rows(self, case: Case) -> list[Row]:
-        return self.scores(case).rows(partial(case.row, self.main), case.dataset, case.fewest)
+        """Return the result rows for the release of one case."""
+        return self.scores(case).rows(partial(case.row, self.primary_measure), case.dataset, case.min_count)
 
     def scores(self, case: Case) -> Scores:
-        """The `Scores` of the people asked about."""
+        """Return the `Scores` of the target people."""
         dataset, release = case.dataset, case.release
-        check_known(dataset, release)
-        first, second = self.parts or _dealt(dataset, release)
-        people = _sampled(people_of(dataset, release), case.seed)
+        require_known(dataset, release)
+        first, second = self.parts or _split_attributes(dataset, release)
+        people = _sample_people(find_people(dataset, release), case.seed)
         there = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
         asked = people if dataset.people is None else there[np.isin(dataset.people[there], people)]
         known = dataset.cells.iloc[asked]
@@ -77,24 +78,24 @@ class LinkabilityRisk(Question):
         for names in (first, second):
             table = known[list(names)]
             attack = linkage_to_any_row(tuple(names)).fit(case.published[0])
-            own, fit = attack.fits(table.astype(table.dtypes.map(_plain)))
+            own, fit = attack.fits(table.astype(table.dtypes.map(_plain_type)))
             if {*release.schema.quasi_identifiers} <= {*names} and has_known_classes(release):
-                fit = _in_own_class(case, asked, own, fit)
+                fit = _restrict_to_own_class(case, asked, own, fit)
             sides.append((own, fit))
         (own, of_first), (other, of_second) = sides
-        sizes = [np.maximum(summed(fit, np.ones(len(release))), 1) for fit in (of_first, of_second)]
-        both = common(of_first, of_second, own, other) / (sizes[0][own] * sizes[1][other])
-        weight = spread(of_second, np.bincount(other, minlength=len(of_second)) / sizes[1], len(release))
-        everybody = (summed(of_first, weight) / sizes[0])[own]
+        sizes = [np.maximum(sum_weights(fit, np.ones(len(release))), 1) for fit in (of_first, of_second)]
+        both = count_common(of_first, of_second, own, other) / (sizes[0][own] * sizes[1][other])
+        weight = spread_weights(of_second, np.bincount(other, minlength=len(of_second)) / sizes[1], len(release))
+        everybody = (sum_weights(of_first, weight) / sizes[0])[own]
         before = (everybody - both) / max(len(asked) - 1, 1)
-        if (classes := classes_of(dataset, release)) is not None:
-            classes = classes[np.searchsorted(people_of(dataset, release), people)]
+        if (classes := find_class_of_people(dataset, release)) is not None:
+            classes = classes[np.searchsorted(find_people(dataset, release), people)]
         person = None if dataset.people is None else np.searchsorted(people, dataset.people[asked])
-        return Scores(most_of_people(both, person), most_of_people(before, person), people, classes=classes)
+        return Scores(max_per_person(both, person), max_per_person(before, person), people, classes=classes)
 
 
-def _in_own_class(case: Case, asked: IntArray, own: IntArray, fit: IntArray) -> IntArray:
-    """Which of the rows that fit are in the class of the person: what `Linkage.fits` gives, and who is asked about."""
+def _restrict_to_own_class(case: Case, asked: IntArray, own: IntArray, fit: IntArray) -> IntArray:
+    """Return the rows that fit (see `Linkage.fits`), without rows outside the class of each target record."""
     class_of = np.zeros(len(case.dataset), dtype=np.int64)
     records = np.arange(len(case.dataset)) if case.release.records is None else case.release.records
     class_of[records] = case.release.equivalence_classes
@@ -105,30 +106,35 @@ def _in_own_class(case: Case, asked: IntArray, own: IntArray, fit: IntArray) -> 
     return fit
 
 
-def _plain(dtype: Any) -> Any:
+def _plain_type(dtype: Any) -> Any:
     return getattr(getattr(dtype, "categories", None), "dtype", dtype)
 
 
-def _dealt(dataset: Dataset, release: Release) -> tuple[Any, ...]:
-    """The attributes of the rows in two parts."""
+def _split_attributes(dataset: Dataset, release: Release) -> tuple[Any, ...]:
+    """Return the attributes of the release's rows, divided into two parts."""
     stated = dataset.schema.unknowable
     names = [name for name in dataset.schema.published if name in release.cells and name not in stated]
     if len(names) < 2:
-        raise Unreadable(f"rows of this release hold {len(names)} attributes of '{dataset.name}'; two parts need two.")
-    order = sorted(names, key=lambda name: (-_telling(dataset)[name], name))
+        raise Unreadable(
+            f"the rows of this release hold {len(names)} attributes of '{dataset.name}', but two parts need at least "
+            "two attributes."
+        )
+    order = sorted(names, key=lambda name: (-_measure_information(dataset)[name], name))
     return tuple(order[::2]), tuple(order[1::2])
 
 
 @lru_cache(maxsize=4)
-def _telling(dataset: Dataset) -> dict[str, float]:
-    """How well each attribute tells people apart: the chance that two records differ in it, to nine digits."""
-    shares = {name: np.bincount(coded(dataset.cells[name])[0]) / len(dataset) for name in dataset.schema.published}
+def _measure_information(dataset: Dataset) -> dict[str, float]:
+    """Return the probability that two records differ in each attribute, rounded to nine digits."""
+    shares = {
+        name: np.bincount(encode_values(dataset.cells[name])[0]) / len(dataset) for name in dataset.schema.published
+    }
     return {name: round(1 - float(np.square(share).sum()), 9) for name, share in shares.items()}
 
 
-def _sampled(people: IntArray, seed: int) -> IntArray:
-    """At most `SAMPLE` of the people, ascending; the same of each release of a seed."""
-    if len(people) <= SAMPLE:
+def _sample_people(people: IntArray, seed: int) -> IntArray:
+    """Return at most `MAX_PEOPLE` of the people, in ascending order; a seed gives the same sample for all releases."""
+    if len(people) <= MAX_PEOPLE:
         return people
-    rng = np.random.default_rng(stream(seed, None, "people asked about"))
-    return np.sort(rng.choice(people, SAMPLE, replace=False))
+    rng = np.random.default_rng(derive_seed(seed, None, "people asked about"))
+    return np.sort(rng.choice(people, MAX_PEOPLE, replace=False))

@@ -1,10 +1,11 @@
-"""Membership: whether a release tells that somebody's record is in the table that it was made of.
+"""Membership risk: whether a release discloses that a person's record is in the table from which it was made.
 
-The sanitizer is run on a random half of the people, the members. The others are split in two: people who stand for the
-population, whom the adversary has, and people whose membership is guessed beside that of the members, the control. A
-record that the release covers more densely than the population does is guessed to be a member's. How much more, and
-whether by all columns or by those alone whose cells are true, is chosen on one half of the people asked about and used
-on the other, and the other way round.
+The sanitizer is run on a random half of the people, the members. The other people are split in two: a sample of the
+population, whose records the adversary has, and the control, whose membership is guessed like that of the members. For
+a release that was made elsewhere, the members are the people of the dataset, and the others those of a hold-out. The
+adversary guesses that a record belongs to a member if the release covers it more densely than the population does. The
+threshold of the density ratio, and the choice between all columns and the columns with true cells, are made on one half
+of the target people and applied to the other half, and vice versa.
 """
 
 from dataclasses import dataclass, replace
@@ -12,39 +13,45 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.predictions import stream
+from privnb.evaluation.evaluation_loop import Case, Question
+from privnb.evaluation.predictions import derive_seed
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.density import Cover
-from privnb.evaluation.risks.identity import check_known
-from privnb.evaluation.risks.scores import Apart
-from privnb.measures.base import state
-from privnb.microdata.counts import coded, distinct_codes, most_of_people
+from privnb.evaluation.risks.density import Coverage
+from privnb.evaluation.risks.identity import require_known
+from privnb.evaluation.risks.scores import GroupDifference
+from privnb.measures.base import register_measure
+from privnb.microdata.counts import encode_values, group_codes, max_per_person
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import UNTRUE, Unreadable
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
-SAMPLE = 4000  # people asked about of members and of the control each, and people who stand for the population, at most
+MAX_PEOPLE = (
+    4000  # people asked about of members and of the control each, and people who stand for the population, at most
+)
 
-state(
+register_measure(
     "membership_risk",
     kind="privacy",
     bounds=(-1, 1),
     title="Membership risk",
-    sentence="How much more often people who are in the table are taken for such than people who are not.",
+    sentence="This is the share of the people in the table who are taken for members, minus the share of other "
+    "people who are taken for members.",
     source="after van Breugel et al., DOMIAS, AISTATS 2023",
     unit="advantage over guessing",
     format="{:%}",
     baseline="guessing at random",
     axis=True,
 )
-state(
+register_measure(
     "membership_ceiling",
     title="Membership risk at most",
-    sentence="The membership risk if the members' records were published: those of several people tell of none.",
+    sentence="This is the membership risk if the members' records were published. A record that several people share "
+    "does not reveal a member.",
     source="this package",
     unit="advantage over guessing",
     format="{:%}",
@@ -53,93 +60,153 @@ state(
 
 @dataclass(frozen=True)
 class MembershipRisk(Question):
-    """The advantage of a density-ratio attack on who is in the table, and its ceiling.
+    """The advantage of a density-ratio attack on membership in the table, and its ceiling.
 
-    The release is one of half of the people: of the whole table there is nobody left to compare with.
+    The release is made from half of the people, because a release of the whole table would leave nobody with whom to
+    compare.
     """
 
-    main = "membership_risk"
-    varies = True
+    primary_measure = "membership_risk"
+    stochastic = True
 
     def rows(self, case: Case) -> list[Row]:
-        scores = self.scores(case)
-        members, others = halves(case.dataset, case.seed)
-        ceiling = case.row("membership_ceiling", at_most(case.dataset, members, others), baseline=0)
-        return [*scores.rows(partial(case.row, self.main), case.dataset, case.fewest), ceiling]
+        """Return the result rows for the release of one case."""
+        game = MembershipGame.of(case)
+        ceiling = bound_advantage(game.dataset, game.members, game.others)
+        rows = self._scores(game, case).rows(partial(case.row, self.primary_measure), game.dataset, case.min_count)
+        return [*rows, case.row("membership_ceiling", ceiling, baseline=0)]
 
-    def scores(self, case: Case) -> Apart:
-        """The `Apart` of the people asked about."""
-        dataset = case.dataset
-        members, others = halves(dataset, case.seed)
+    def scores(self, case: Case) -> GroupDifference:
+        """Return the `GroupDifference` of the target people."""
+        return self._scores(MembershipGame.of(case), case)
+
+    def _scores(self, game: "MembershipGame", case: Case) -> GroupDifference:
+        return score_members(game.dataset, game.release, game.members, game.others, case.seed)
+
+
+class MembershipGame(NamedTuple):
+    """Members, whose records are in a release, and others, whose records are not; both are people of a dataset."""
+
+    dataset: Dataset
+    release: Release
+    members: IntArray
+    others: IntArray
+
+    @classmethod
+    def of(cls, case: Case) -> "MembershipGame":
+        """Return the game of a case: of a hold-out for a release that was made elsewhere, or else of a random half."""
+        dataset, sanitizer = case.dataset, case.sanitizer
+        if isinstance(sanitizer, MadeElsewhere):
+            return cls._with_holdout(dataset, case.release, sanitizer)
         try:
-            release = case.sanitizer.sanitize(_of(dataset, case.seed), rng=case.stream("sanitize members"))
+            release = sanitizer.sanitize(_select_members(dataset, case.seed), rng=case.stream("sanitize members"))
         except SanitizationError as error:
             raise Unreadable(f"membership is measured on a random half of the people: {error}") from None
-        return distinguished(dataset, release, members, others, case.seed)
+        return cls(dataset, release, *split_people(dataset, case.seed))
+
+    @classmethod
+    def _with_holdout(cls, dataset: Dataset, release: Release, sanitizer: MadeElsewhere) -> "MembershipGame":
+        others = sanitizer.read_holdout(dataset)
+        if others is None:
+            raise Unreadable(
+                "membership in a release that was made elsewhere is measured against people who are not in it. Give a "
+                "hold-out: a file with records of such people."
+            )
+        n = len(dataset)
+        table = pd.concat([dataset.table[[*others.table]], others.table], ignore_index=True)
+        members = np.arange(n) if release.records is None else np.sort(release.records)
+        return cls(replace(others, table=table), release, members, np.arange(n, len(table)))
 
 
-def distinguished(dataset: Dataset, release: Release, members: IntArray, others: IntArray, seed: int) -> Apart:
-    """How far a release distinguishes members from others: an `Apart`.
+def score_members(
+    dataset: Dataset, release: Release, members: IntArray, others: IntArray, seed: int
+) -> GroupDifference:
+    """Return how well a release distinguishes members from others, as a `GroupDifference`.
 
     Parameters
     ----------
     dataset : Dataset
     release : Release
-        Of the members, or of anybody.
+        A release of the members, or of any other people.
     members, others : integer arrays
         Numbers of people.
     seed : int
-        Of the people asked about, and of their halves.
+        The seed of the choice of target people and of their two halves.
+
+    Returns
+    -------
+    GroupDifference
+
+    Raises
+    ------
+    Unreadable
+        If the dataset has fewer than 4 members or fewer than 4 other people.
     """
-    check_known(dataset, release)
+    require_known(dataset, release)
     stated = dataset.schema.unknowable
     names = [name for name in dataset.schema.published if name in release.columns and name not in stated]
     if len(others) < 4 or len(members) < 4:
-        raise Unreadable(f"'{dataset.name}' has too few people to keep some of them out of a release.")
-    rng = np.random.default_rng(stream(seed, None, "membership"))
+        raise Unreadable(
+            f"'{dataset.name}' has too few people to leave some of the people out of a release. Use a table with more "
+            "people."
+        )
+    rng = np.random.default_rng(derive_seed(seed, None, "membership"))
     mixed = rng.permutation(others)
-    control, population = mixed[: len(mixed) // 2][:SAMPLE], mixed[len(mixed) // 2 :][:SAMPLE]
-    asked = np.concatenate([rng.permutation(members)[:SAMPLE], control])
+    control, population = mixed[: len(mixed) // 2][:MAX_PEOPLE], mixed[len(mixed) // 2 :][:MAX_PEOPLE]
+    asked = np.concatenate([rng.permutation(members)[:MAX_PEOPLE], control])
     is_member = np.arange(len(asked)) < len(asked) - len(control)
-    records, whose = _records(dataset, asked)
-    beside, _ = _records(dataset, population)
+    records, whose = _find_records(dataset, asked)
+    beside, _ = _find_records(dataset, population)
     ratios = []
-    for known in _known(release, names):
+    for known in _list_known(release, names):
         table = dataset.table[known]
-        found, there = Cover.of(release, known).densities(table.iloc[records], table.iloc[beside])
-        found = most_of_people(found / np.maximum(there, 1e-300), whose)
-        ratios.append(np.round(found, 9))  # ties are ties on each machine
+        found, there = Coverage.of(release, known).densities(table.iloc[records], table.iloc[beside])
+        found = max_per_person(found / np.maximum(there, 1e-300), whose)
+        ratios.append(np.round(found, 9))  # so that equal ratios are equal on every machine
     fold = np.concatenate([np.arange(each) % 2 for each in (is_member.sum(), (~is_member).sum())]).astype(bool)
     guessed = np.zeros(len(asked))
     for used in (fold, ~fold):
-        cuts = [threshold(each[~used], is_member[~used]) for each in ratios]
+        cuts = [choose_threshold(each[~used], is_member[~used]) for each in ratios]
         best = max(range(len(cuts)), key=lambda place: cuts[place].advantage)
         guessed[used] = ratios[best][used] >= cuts[best].ratio
     worth = len(population) / (len(population) + len(control))
-    return Apart(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member, worth=worth)
+    return GroupDifference(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member, worth=worth)
 
 
-def _known(release: Release, names: list[str]) -> list[list[str]]:
-    """By which columns membership is guessed: all, and where some cells are moved those alone that are true."""
+def _list_known(release: Release, names: list[str]) -> list[list[str]]:
+    """Return the sets of columns that the adversary uses: all columns and, if cells are moved, the true columns."""
     true = [name for name in names if release.columns[name].kind not in UNTRUE]
     return [names, true] if 0 < len(true) < len(names) else [names]
 
 
 class Threshold(NamedTuple):
-    """From which `ratio` on people are taken for members, infinite for nobody, and the `advantage` that it gives."""
+    """The minimum `ratio` of people who are guessed to be members (nobody if infinite), and the `advantage`."""
 
     ratio: float
     advantage: float
 
 
-def threshold(ratio: FloatArray, member: BoolArray) -> Threshold:
-    """Where the advantage is largest: a `Threshold`. `ratio`: float array (m,); `member`: boolean array (m,).
+def choose_threshold(ratio: FloatArray, member: BoolArray) -> Threshold:
+    """Return the `Threshold` with the largest advantage.
 
-    >>> threshold(np.array([1.0, 2.0, 2.0, 3.0]), np.array([False, False, True, True]))
+    Parameters
+    ----------
+    ratio : float array (m,)
+        The density ratio of each person.
+    member : boolean array (m,)
+        Whether each person is a member.
+
+    Returns
+    -------
+    Threshold
+
+    Examples
+    --------
+    >>> choose_threshold(np.array([1.0, 2.0, 2.0, 3.0]), np.array([False, False, True, True]))
     Threshold(ratio=3.0, advantage=0.5)
     """
     values, place = np.unique(ratio, return_inverse=True)
-    each = np.where(member, (~member).sum(), -member.sum())  # in whole numbers, so that ties are ties
+    each = np.where(member, (~member).sum(), -member.sum())  # in whole numbers, so that equal advantages are equal
     advantage = np.bincount(place, each)[::-1].cumsum()
     best = int(np.argmax(advantage))
     if advantage[best] <= 0:
@@ -148,21 +215,34 @@ def threshold(ratio: FloatArray, member: BoolArray) -> Threshold:
 
 
 @lru_cache(maxsize=4)
-def halves(dataset: Dataset, seed: int) -> tuple[IntArray, IntArray]:
-    """The people whose table is sanitized, and all others: two integer arrays, the same of each release of a seed."""
-    order = np.random.default_rng(stream(seed, None, "members")).permutation(dataset.headcount)
+def split_people(dataset: Dataset, seed: int) -> tuple[IntArray, IntArray]:
+    """Return the members, whose table is sanitized, and the other people, as two integer arrays.
+
+    The split is the same for all releases of a seed.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+
+    Returns
+    -------
+    members, others : integer arrays
+        Numbers of people, in ascending order.
+    """
+    order = np.random.default_rng(derive_seed(seed, None, "members")).permutation(dataset.headcount)
     return np.sort(order[: dataset.headcount // 2]), np.sort(order[dataset.headcount // 2 :])
 
 
 @lru_cache(maxsize=4)
-def _of(dataset: Dataset, seed: int) -> Dataset:
-    """The dataset of the members."""
-    records, _ = _records(dataset, halves(dataset, seed)[0])
+def _select_members(dataset: Dataset, seed: int) -> Dataset:
+    """Return the dataset of the members."""
+    records, _ = _find_records(dataset, split_people(dataset, seed)[0])
     return replace(dataset, table=dataset.cells.iloc[np.sort(records)])
 
 
-def _records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
-    """The records of some people, and which of the people each is of: two integer arrays."""
+def _find_records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the records of some people, and each record's position in `people`, as two integer arrays."""
     if dataset.people is None:
         return people, np.arange(len(people))
     place = np.full(dataset.headcount, -1)
@@ -171,13 +251,24 @@ def _records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
     return records, place[dataset.people[records]]
 
 
-def at_most(dataset: Dataset, members: IntArray, others: IntArray) -> float:
-    """The total variation between what members publish and what the others do: float, 0 to 1. Who is alike in all that
-    is published, in the records of a person together, is distinguished by no attack on a release.
+def bound_advantage(dataset: Dataset, members: IntArray, others: IntArray) -> float:
+    """Return the total variation, from 0 to 1, between the published attributes of members and of other people.
+
+    No attack on a release distinguishes people whose published attributes are the same in all their records.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    members, others : integer arrays
+        Numbers of people.
+
+    Returns
+    -------
+    float
     """
     stated = dataset.schema.unknowable
-    columns = [coded(dataset.cells[name]) for name in dataset.schema.published if name not in stated]
-    _, alike = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    columns = [encode_values(dataset.cells[name]) for name in dataset.schema.published if name not in stated]
+    _, alike = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     if dataset.people is not None:
         order = np.lexsort([alike, dataset.people])
         parts = np.split(alike[order], np.cumsum(np.bincount(dataset.people))[:-1])

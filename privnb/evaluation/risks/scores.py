@@ -1,6 +1,6 @@
-"""What every risk is: how sure an adversary is of each person with the release, beside how sure without it.
+"""Scores of a risk: the probability that an adversary is right about each person, with the release and without it.
 
-The mean over people, the worst-off person, the interval and the numbers of groups all follow from these two arrays.
+The mean over people, the worst-off person, the interval and the numbers of groups follow from these two arrays.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
-from privnb.measures.intervals import QUANTILE, normal_interval, of_classes, variance_by_class, wilson
+from privnb.evaluation.risks.groups import EVERYBODY, RARE, find_groups
+from privnb.measures.intervals import QUANTILE, class_interval, normal_interval, variance_by_class, wilson
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
@@ -24,28 +24,28 @@ from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How likely an adversary is right about each of m people.
+    """The probabilities that an adversary is right about each of m people.
 
     Parameters
     ----------
     chance, before : float array (m,)
-        With the release and without it, 0 to 1.
+        The probability with the release and without it, 0 to 1.
     people : integer array (m,)
-        Who they are, a number of `Dataset.people`, or of the record where each is another person's.
+        The numbers of the people in `Dataset.people`, or of the records if each record belongs to another person.
     gain : bool
         Whether the risk is what the release adds, the mean of `chance` - `before` against 0, and not the mean of
         `chance` against that of `before`.
     counted : bool
-        Whether the sums of `chance` and of `before` count people who are guessed right, so that few are withheld.
+        Whether the sums of `chance` and of `before` count people who are guessed correctly, so that few are withheld.
     surest : pair of float arrays (m,), optional
-        How sure the adversary is of each, with and without the release; None: `chance` and `before`.
+        The certainty of the guess about each person, with and without the release; if None, `chance` and `before`.
     worst : bool
         Whether the largest of these is a probability for one person.
     unsafe : bool
-        Whether the largest one could tell how many people have a value that few have.
+        Whether the largest one could disclose a small number of people who have a value.
     classes : integer array (m,), optional
-        The class of each person in the release, see `classes_of`: people in one class are not independent, and the
-        interval is that of a sample of classes. None: each person is independent of the others.
+        The class of each person in the release, see `find_class_of_people`: people in one class are not independent,
+        and the interval is that of a sample of classes. If None, each person is independent of the others.
     """
 
     chance: np.ndarray
@@ -60,22 +60,23 @@ class Scores:
 
     @property
     def risk(self) -> tuple[float, float, float, float]:
-        """The mean over people, its 95% interval, and the baseline: value, low, high, baseline.
+        """Return the mean over people, its 95% interval, and the baseline, as (value, low, high, baseline).
 
-        The interval is that of other people, drawn at random class by class, to whom the same is done: their classes
-        are made in the same way, and what a guess has learned stays as it is.
+        The interval describes other people who are drawn at random class by class and treated in the same way: their
+        classes are made in the same way, and the model behind a guess does not change.
         """
         chance, before = float(self.chance.mean()), float(self.before.mean())
         if self.gain:
-            return chance - before, *paired(self.chance - self.before, self.classes), 0.0
+            return chance - before, *compute_paired_interval(self.chance - self.before, self.classes), 0.0
         if self.classes is None:
             return chance, *wilson(min(chance, 1) * len(self.people), len(self.people)), before
-        return chance, *of_classes(self.chance, self.classes), before
+        return chance, *class_interval(self.chance, self.classes), before
 
     @property
     def largest(self) -> tuple[float, float]:
-        """The worst-off person's, and the largest without the release, or, of `surest`, what the adversary is sure of
-        without it of the same guess: two floats.
+        """Return the score of the worst-off person, and the largest score without the release.
+
+        With `surest`, the second number is the certainty of the same guess without the release.
         """
         if self.surest is None:
             return float(self.chance.max()), float(self.before.max())
@@ -84,23 +85,23 @@ class Scores:
 
     @cached_property
     def counts(self) -> tuple[Any, ...]:
-        """The people who are guessed right, with the release and without it, as far as numbers tell of them."""
+        """Return the numbers of correct guesses, with and without the release, as far as other numbers reveal them."""
         return (self.chance, self.before) if self.counted else (self.chance,)
 
-    def of(self, chosen: BoolArray) -> Scores | Apart:
-        """Those of some of the people. `chosen`: boolean array (m,)."""
+    def of(self, chosen: BoolArray) -> Scores | GroupDifference:
+        """Return the scores of the people whom a boolean array (m,) selects."""
         surest = self.surest and (self.surest[0][chosen], self.surest[1][chosen])
         parts = {name: getattr(self, name)[chosen] for name in ("chance", "before", "people")}
         classes = None if self.classes is None else self.classes[chosen]
         return replace(self, **parts, surest=surest, classes=classes)
 
-    def rows(self, row: Callable[..., Row], dataset: Dataset, fewest: int) -> list[Row]:
-        """Rows of the mean and of the worst-off person, of everybody and then by group: a list.
+    def rows(self, row: Callable[..., Row], dataset: Dataset, min_count: int) -> list[Row]:
+        """Return rows of the mean and of the worst-off person, for everybody and then by group.
 
-        `row`: makes one, `row(value, variant=, group=, interval=, baseline=)`.
+        `row` builds a row, `row(value, variant=, group=, interval=, baseline=)`.
         """
         found = []
-        for group, chosen, hidden in self._groups(dataset, fewest):
+        for group, chosen, hidden in self._groups(dataset, min_count):
             part = self.of(chosen)
             if hidden:
                 value, low, high, baseline = (np.nan,) * 4
@@ -109,59 +110,64 @@ class Scores:
             found.append(row(value, group=group, interval=(low, high), baseline=baseline))
             if self.worst:
                 largest, without = (np.nan, np.nan) if not part.people.size else part.largest
-                bare = chosen.sum() < fewest or (self.unsafe and largest > without)
+                bare = chosen.sum() < min_count or (self.unsafe and largest > without)
                 largest, without = (np.nan, np.nan) if bare else (largest, without)
                 found.append(row(largest, variant="largest", group=group, baseline=without))
         return found
 
-    def _groups(self, dataset: Dataset, fewest: int) -> Iterator[tuple[str, BoolArray, bool]]:
-        """Yield each group's name, who is in it, and whether its mean is withheld."""
+    def _groups(self, dataset: Dataset, min_count: int) -> Iterator[tuple[str, BoolArray, bool]]:
+        """Yield the name of each group, its people as a boolean array (m,), and whether its mean is withheld."""
         everybody = np.ones(len(self.people), dtype=bool)
-        hidden = self._tells(everybody, fewest)
+        hidden = self._tells(everybody, min_count)
         yield EVERYBODY, everybody, hidden
-        for partition in groups_of(dataset).among(self.people, fewest):
+        for partition in find_groups(dataset).among(self.people, min_count):
             names = list(partition)
-            unseen = [self._tells(partition[name], fewest) for name in names]
+            unseen = [self._tells(partition[name], min_count) for name in names]
             if any(unseen) and not hidden:
-                unseen = self._beside(partition, unseen, fewest)
+                unseen = self._beside(partition, unseen, min_count)
             if names == [RARE]:
                 rest = everybody & ~partition[RARE]
-                unseen = [unseen[0] or bool(rest.any() and self._tells(rest, fewest))]
+                unseen = [unseen[0] or bool(rest.any() and self._tells(rest, min_count))]
             yield from zip(names, partition.values(), unseen, strict=True)
 
-    def _tells(self, chosen: BoolArray, fewest: int) -> bool:
-        """Whether the mean of these people would tell of few of them."""
+    def _tells(self, chosen: BoolArray, min_count: int) -> bool:
+        """Return whether the mean over these people would reveal a count of few people."""
         n = int(chosen.sum())
-        if n < fewest:
+        if n < min_count:
             return True
         sums = [float(each[chosen].sum()) for each in self.counts]
-        few = [withholding.few(n - each, fewest) or (self.counted and withholding.few(each, fewest)) for each in sums]
+        few = [
+            withholding.is_few(n - each, min_count) or (self.counted and withholding.is_few(each, min_count))
+            for each in sums
+        ]
         return bool(any(few))
 
-    def _beside(self, partition: Mapping[str, Any], hidden: Sequence[bool], fewest: int) -> list[bool]:
-        """Which means of a partition are withheld, such that with everybody's none of them follows: at least two, of
-        whom together no few are right or wrong.
+    def _beside(self, partition: Mapping[str, Any], hidden: Sequence[bool], min_count: int) -> list[bool]:
+        """Return which means of a partition are withheld, so that no withheld mean follows from the mean of all people.
+
+        If any mean is withheld, at least two are, and their groups together have enough correct and wrong guesses.
         """
         unseen, parts = np.array(hidden), list(partition.values())
         for place in np.argsort([part.sum() for part in parts], kind="stable"):
             together = np.logical_or.reduce([part for part, hid in zip(parts, unseen, strict=True) if hid])
-            if unseen.sum() > 1 and not self._tells(together, fewest):
+            if unseen.sum() > 1 and not self._tells(together, min_count):
                 break
             unseen[place] = True
         return list(unseen)
 
 
 @dataclass(frozen=True, eq=False)
-class Apart(Scores):
-    """Whether each person is taken for one of a kind, and how much more often those who are of it than the others.
+class GroupDifference(Scores):
+    """The difference between the shares of members and of other people who are guessed to be members.
 
     Parameters
     ----------
     member : boolean array (m,)
-        Who is of it.
+        Whether each person is a member.
     worth : float
-        As how many independent people each of those who are not of it counts in the interval: fewer than one where
-        they are compared with a sample of the population, whose draw moves their share as well.
+        The number of independent people that each non-member counts as in the interval. The number is below 1 if
+        non-members are compared with a sample of the population, because the draw of the sample also changes their
+        share.
     """
 
     member: BoolArray = field(kw_only=True)
@@ -169,25 +175,31 @@ class Apart(Scores):
 
     @property
     def risk(self) -> tuple[float, float, float, float]:
+        """Return the difference between the shares, its interval, and the baseline 0: (value, low, high, baseline)."""
         first, second = (float(self.chance[who].mean()) for who in (self.member, ~self.member))
         n, m = (int(who.sum()) for who in (self.member, ~self.member))
-        return first - second, *difference(first, second, n, m * self.worth), 0.0
+        return first - second, *compute_difference_interval(first, second, n, m * self.worth), 0.0
 
-    def of(self, chosen: BoolArray) -> Apart:
-        return replace(cast(Apart, super().of(chosen)), member=self.member[chosen])
+    def of(self, chosen: BoolArray) -> GroupDifference:
+        """Return the scores of the people whom a boolean array (m,) selects."""
+        return replace(cast(GroupDifference, super().of(chosen)), member=self.member[chosen])
 
-    def _tells(self, chosen: BoolArray, fewest: int) -> bool:
-        """Guesses are about a half that was drawn by lot: they tell of nobody, but both kinds must be some people."""
-        return bool(min((self.member & chosen).sum(), (~self.member & chosen).sum()) < fewest)
+    def _tells(self, chosen: BoolArray, min_count: int) -> bool:
+        """Return whether members or non-members are too few; guesses about a random half disclose no person's data."""
+        return bool(min((self.member & chosen).sum(), (~self.member & chosen).sum()) < min_count)
 
 
-def difference(first: float, second: float, n: float, m: float) -> tuple[float, float]:
-    """95% interval (low, high) of the difference of two shares, of `n` and of `m` independent people.
+def compute_difference_interval(first: float, second: float, n: float, m: float) -> tuple[float, float]:
+    """Return a 95% interval (low, high) of the difference between two shares, of `n` and of `m` independent people.
 
-    Source: Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine
-    17, 1998, method 10.
+    References
+    ----------
+    Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine 17, 1998,
+    method 10.
 
-    >>> [round(end, 4) for end in difference(56 / 70, 48 / 80, 70, 80)]
+    Examples
+    --------
+    >>> [round(end, 4) for end in compute_difference_interval(56 / 70, 48 / 80, 70, 80)]
     [0.0524, 0.3339]
     """
     (low, high), (least, most) = wilson(first * n, n), wilson(second * m, m)
@@ -195,17 +207,17 @@ def difference(first: float, second: float, n: float, m: float) -> tuple[float, 
     return (float(apart - np.hypot(first - low, most - second)), float(apart + np.hypot(high - first, second - least)))
 
 
-def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[float, float]:
+def compute_paired_interval(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[float, float]:
     """Return a 95% interval (low, high) of the mean of paired differences, each from -1 to 1.
 
-    Wald's with two pseudo-pairs, half of each sign, so that it keeps a width where no pair differs. Of differences -1,
-    0 and 1 it is that of the source. With `classes`, integer array (m,), it is that of a sample of classes, and never
-    narrower, see `intervals.of_classes`.
+    The interval is Wald's with two pseudo-pairs, half of each sign, so that its width is above 0 if no pair differs.
+    For differences of -1, 0 and 1, it equals the interval of the source. With `classes`, an integer array (m,), the
+    interval is that of a sample of classes, which is never narrower; see `intervals.class_interval`.
 
     Source: Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in
     Medicine 24, 2005, section 2.
 
-    >>> low, high = paired(np.zeros(98))
+    >>> low, high = compute_paired_interval(np.zeros(98))
     >>> round(low, 3), round(high, 3)
     (-0.02, 0.02)
     """
@@ -218,26 +230,26 @@ def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[
     return max(-1.0, low), min(1.0, high)
 
 
-def owners_of(dataset: Dataset, release: Release) -> IntArray:
-    """Return whom each row of a release is of: a number of `Dataset.people`, or of the record without a key."""
+def find_owners(dataset: Dataset, release: Release) -> IntArray:
+    """Return the person of each row of a release: a number of `Dataset.people` or, without a key, of a record."""
     records = np.arange(len(dataset)) if release.records is None else release.records
     return records if dataset.people is None else dataset.people[records]
 
 
-def people_of(dataset: Dataset, release: Release) -> IntArray:
-    """Return whose rows are in the release, ascending: integer array."""
-    return np.unique(owners_of(dataset, release))
+def find_people(dataset: Dataset, release: Release) -> IntArray:
+    """Return the people who have rows in the release, in ascending order, as an integer array."""
+    return np.unique(find_owners(dataset, release))
 
 
-def classes_of(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the class of each person of the release, integer array (people,), or None where it has no classes.
+def find_class_of_people(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:
+    """Return the class of each person of the release, integer array (people,), or None if it has no classes.
 
-    The people are in ascending order of their number, or of their record without a key; of several records of a person
-    the first one's class counts. `groups`: which class each row is in, integer array (rows,), such as `Release.groups`;
-    None: its set of `Release.equivalence_classes`, if all quasi-identifiers have true labels.
+    The people are in ascending order of their number, or of their record without a key. If a person has several
+    records, the class of the first record counts. `groups` is the class of each row, integer array (rows,), such as
+    `Release.groups`; if None, `Release.equivalence_classes`, if all quasi-identifiers have true labels.
     """
     if groups is None:
-        if release.provenance.rows is Rows.NOBODY or {*release.schema.quasi_identifiers} - {*release.treated(*TRUE)}:
+        if release.provenance.rows is Rows.SYNTHETIC or {*release.schema.quasi_identifiers} - {*release.treated(*TRUE)}:
             return None
         groups = release.equivalence_classes
-    return groups[np.unique(owners_of(dataset, release), return_index=True)[1]]
+    return groups[np.unique(find_owners(dataset, release), return_index=True)[1]]

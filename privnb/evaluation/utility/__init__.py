@@ -1,1 +1,1 @@
-"""Questions about what a release keeps for its users."""
+"""Questions about the utility that a release keeps for its users."""

@@ -1,5 +1,6 @@
-"""What an honest user keeps of a release: people guessed right, and the decline against the original (Sramka et al.
-2010, sections 2.3 and 4.3).
+"""Good utility of a release for an honest user, and its decline compared with the original.
+
+Source: Sramka et al. 2010, sections 2.3 and 4.3.
 """
 
 from __future__ import annotations
@@ -12,103 +13,156 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
-from privnb.evaluation.predictions import AsksMiners, Mined, Miners
+from privnb.evaluation.attributes import choose_sensitive
+from privnb.evaluation.evaluation_loop import MAX_CACHED_SEEDS, Case, Question, ask, require_possible
+from privnb.evaluation.predictions import Miners, Predictions, WithMiners
 from privnb.evaluation.results import Row
-from privnb.evaluation.utility.utilities import GoodUtility, Scores, failed_rows, unit
+from privnb.evaluation.utility.utilities import GoodUtility, GuessValues, build_failed_rows, describe_unit
 from privnb.measures.intervals import normal_interval
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.validation import AttributeName, Folds, OneOrMore, Seed, as_list, validated
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
 
 @validated
-def good_utility(
+def measure_good_utility(
     dataset: Dataset,
     sanitizers: OneOrMore[Sanitizer],
     *,
-    miners: Miners = "three",
+    miners: Miners = "basic",
     target: AttributeName | None = None,
     seed: Seed = 1,
     folds: Folds = 10,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
 ) -> pd.DataFrame:
-    """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
-    Table 1).
+    """Measure the good utility of releases: correct predictions of `target` by miners, in cross-validation.
 
-    `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Counts
-    below `fewest` are withheld. Rows of each miner for the original and for each sanitizer: `good_utility` (people;
-    baseline: the commonest value) and `utility_decline` against the original; or, in `status`, why it has no guess, see
-    `predictions.Mined`. Where no miner has one on the original, the releases are not mined.
+    If no miner has a guess on the original, the releases are not mined.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : Sanitizer, or list of Sanitizer
+    miners : str, estimator, or list of those
+        See `miners.reference_set`.
+    target : str, optional
+        The attribute that miners predict; if None, the sensitive attribute.
+    seed : int
+        The seed of the noise, of the order of the records and of the folds.
+    folds : int
+        The number of folds.
+    min_count : int
+        Smaller counts are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Rows of each miner for the original and for each sanitizer: `good_utility` (people; baseline: the most common
+        value) and `utility_decline` compared with the original. If a miner has no guess, `status` gives the reason; see
+        `predictions.Predictions`.
+
+    Raises
+    ------
+    ValueError
+        If `target` is a number.
+
+    References
+    ----------
+    Sramka et al. 2010, Table 1.
     """
-    target = sensitive_name(dataset, target)
+    target = choose_sensitive(dataset, target)
     if dataset.schema[target].numeric:
         raise UsageError(
-            f"'{target}' is a number, seldom predicted exactly. Predict its bands, `dataset.in_bands('{target}')`, or "
-            "choose a TARGET of categories."
+            f"'{target}' is a number, and numbers are seldom predicted exactly. Predict its bands, "
+            f"`dataset.in_bands('{target}')`, or choose a TARGET of categories."
         )
-    kept = Kept(target, miners, folds)
+    kept = UserUtility(target, miners, folds)
     runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *as_list(sanitizers)])]
-    return reached(ask(dataset, runs, fewest=fewest))
+    return require_possible(ask(dataset, runs, min_count=min_count))
 
 
 @dataclass(frozen=True)
-class Kept(AsksMiners, Question):
-    """What an honest user keeps of a release; fields and rows as of `good_utility`."""
+class UserUtility(WithMiners, Question):
+    """The good utility of a release for an honest user; fields and rows are those of `measure_good_utility`."""
 
     target: str
-    miners: Miners = "three"
+    miners: Miners = "basic"
     folds: int = 10
 
-    main = "good_utility"
-    reorders = varies = True
+    primary_measure = "good_utility"
+    permutes_records = stochastic = True
 
     def rows(self, case: Case) -> list[Row]:
-        guessed, original = _original(case.dataset, case.seed, self)
+        """Return the result rows for the release of one case."""
+        guessed, original = _score_original(case.dataset, case.seed, self)
         scores = original
         if case.sanitizer != Identity():
             if original is None:
                 return []
             guessed, scores = self.scored(case)
-        rows = failed_rows(case.row, "good_utility", guessed, target=self.target)
-        return rows + good_rows(case.row, self.target, scores, original, case.fewest) if scores and original else rows
+        rows = build_failed_rows(case.row, "good_utility", guessed, target=self.target)
+        return (
+            rows + build_good_utility_rows(case.row, self.target, scores, original, case.min_count)
+            if scores and original
+            else rows
+        )
 
-    def scored(self, case: Case) -> tuple[Mined, Scores | None]:
-        """What the miners guess, and what it is worth; None where none has a guess."""
-        user = GoodUtility(name_list([self.target]), miners=self.miners, folds=self.folds)
+    def scored(self, case: Case) -> tuple[Predictions, GuessValues | None]:
+        """Return the miners' guesses and their scores, or None instead of the scores if no miner has a guess."""
+        user = GoodUtility(join_names([self.target]), miners=self.miners, folds=self.folds)
         found = user.mined(case)
         guessed = found[self.target]
         return guessed, user.score(found, case.dataset, case.release) if guessed.guesses else None
 
 
-@lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _original(dataset: Dataset, seed: int, asked: Kept) -> tuple[Mined, Scores | None]:
+@lru_cache(maxsize=MAX_CACHED_SEEDS)
+def _score_original(dataset: Dataset, seed: int, asked: UserUtility) -> tuple[Predictions, GuessValues | None]:
     return asked.scored(Case(dataset, Identity(), seed))
 
 
-def good_rows(row: Callable[..., Row], target: str, scores: Scores, original: Scores, fewest: int) -> list[Row]:
-    """Rows of good utility and of its decline, by miner: declines with a 95% interval, each person compared with
-    themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
+def build_good_utility_rows(
+    row: Callable[..., Row], target: str, scores: GuessValues, original: GuessValues, min_count: int
+) -> list[Row]:
+    """Return the rows of good utility and of its decline for each miner.
+
+    A decline has a 95% interval from paired values: each person's value is compared with the same person's value on the
+    original. A miner that has no guess on the original, or no correct guess, has no decline.
+
+    Parameters
+    ----------
+    row : function
+        A function that builds a row; see `results.make_row_builder`.
+    target : str
+        The attribute that is predicted.
+    scores, original : Scores
+        The scores on the release and on the original.
+    min_count : int
+        Smaller counts are withheld.
+
+    Returns
+    -------
+    list of Row
     """
-    rows, (counted, interval) = [], unit(scores)
+    rows, (counted, interval) = [], describe_unit(scores)
     kept = partial(row, "good_utility", target=target, **counted)
     lost = partial(row, "utility_decline", target=target)
 
-    def hides(scores: Scores, values: FloatArray) -> bool:  # a count of people; a sum of anything else is none
-        return scores.counts and scores.tells(values, fewest)
+    def hides(scores: GuessValues, values: FloatArray) -> bool:  # only a count of people is withheld
+        return scores.counts and scores.tells(values, min_count)
 
     hidden = hides(scores, scores.baseline)
-    baseline = np.nan if hidden else mining.weighted_sum(scores.baseline, scores.weights)
+    baseline = np.nan if hidden else mining.sum_weighted(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
         hidden = hides(scores, scores.by_miner[name])
-        shown, *bounds = withholding.counted(value, scores.of, fewest) if hidden else (value, *interval(value))
+        shown, *bounds = (
+            withholding.withhold_count(value, scores.of, min_count) if hidden else (value, *interval(value))
+        )
         rows.append(kept(shown, miner=name, interval=bounds, baseline=baseline))
         if name not in original.by_miner:
             continue
@@ -118,16 +172,27 @@ def good_rows(row: Callable[..., Row], target: str, scores: Scores, original: Sc
         if original.utilities[name] == 0:
             continue
         decline = mining.utility_decline(original.utilities[name], value)
-        ends = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
+        ends = compute_decline_interval(
+            original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights
+        )
         rows.append(lost(decline, miner=name, interval=ends))
     return rows
 
 
-def decline_interval(original: FloatArray, sanitized: FloatArray) -> tuple[float, float]:
-    """A 95% interval of the utility decline, by the same people's values before and after: (low, high), from 0.
+def compute_decline_interval(original: FloatArray, sanitized: FloatArray) -> tuple[float, float]:
+    """Return a 95% interval of the utility decline from paired values of the same people: (low, high), from 0.
 
-    `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear
-    term); exact equality of the two gives (0, 0).
+    The interval is the normal approximation of a ratio of two paired means (Fieller's linear term). If both arrays are
+    equal, the interval is (0, 0).
+
+    Parameters
+    ----------
+    original, sanitized : float array (n,)
+        The values of the guesses about each person on the original and on the release.
+
+    Returns
+    -------
+    low, high : float
     """
     kept = sanitized.sum() / original.sum()
     error = np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()

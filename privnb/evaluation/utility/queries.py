@@ -1,4 +1,4 @@
-"""How far off releases answer random COUNT queries (Li and Li, KDD 2009, section 5.3); drawn once per seed."""
+"""Errors of releases in random COUNT queries, which are drawn once per seed (Li and Li, KDD 2009, section 5.3)."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask
-from privnb.evaluation.results import Row, join, row_builder, tidy
-from privnb.measures.base import state
+from privnb.evaluation.attributes import choose_unknown_sensitive
+from privnb.evaluation.evaluation_loop import MAX_CACHED_SEEDS, Case, Question, ask
+from privnb.evaluation.results import Row, join_results, make_row_builder, tidy
+from privnb.measures.base import register_measure
 from privnb.measures.intervals import mean_interval
 from privnb.measures.utility.queries import READINGS, CountQueries, Reading, relative_errors
-from privnb.measures.utility.reconstruction import VALUES
+from privnb.measures.utility.reconstruction import MAX_VALUES
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.validation import Count, OneOrMore, Seed, Share, as_list, validated
 from privnb.sanitizers import Bucketize, Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
-FEWEST = 10  # queries that a mean is over
+MIN_QUERIES = 10  # queries that a mean is over
 
 
-state("queries", format="{:,}")
-state("empty_queries", better="lower", sentence="COUNT queries that count nobody.", format="{:,}")
+register_measure("queries", format="{:,}")
+register_measure(
+    "empty_queries", better="lower", sentence="This is the number of COUNT queries that count nobody.", format="{:,}"
+)
 
 
 @validated
-def count_queries(
+def measure_query_errors(
     dataset: Dataset,
     sanitizers: OneOrMore[Sanitizer],
     *,
@@ -41,43 +43,44 @@ def count_queries(
     reading: Reading = "product",
     seed: Seed = 1,
 ) -> pd.DataFrame:
-    """How far off releases answer random COUNT queries: the points of Figure 3.
+    """Measure the relative errors of releases' answers to random COUNT queries: the points of Figure 3.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
-        One whose privacy models cannot be kept has no row.
+        A sanitizer whose privacy models cannot be satisfied has no row.
     dimension, selectivity, number, reading
         See `CountQueries.of`.
     seed : int
-        Which queries, the same for all sanitizers.
+        The seed of the queries, which are the same for all sanitizers.
 
     Returns
     -------
     DataFrame
         Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95% interval over queries, and
         `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
-        people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer
-        quasi-identifiers or too many values to ask for; `empty_queries`: how many count nobody, which have no relative
-        error. Of fewer than ten others nothing is shown.
+        people in one bucket. The rows of the original are `queries`, the number of queries that were drawn (0 if the
+        table has too few quasi-identifiers or too many values to query), and `empty_queries`, the number of queries
+        that count nobody and therefore have no relative error. If fewer than ten other queries remain, no errors are
+        shown.
     """
     expect.whole("dimension", dimension, 1)
     expect.share("selectivity", selectivity)
     expect.whole("number", number, 1)
-    question = Queries(secret_name(dataset, None), dimension, selectivity, number, reading)
+    question = QueryErrors(choose_unknown_sensitive(dataset, None), dimension, selectivity, number, reading)
     runs = [(sanitizer, seed, [question]) for sanitizer in as_list(sanitizers)]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")
-    return join(drawn, found[found.measure.isin(ERRORS) & (found.status == "")])
+    return join_results(drawn, found[found.measure.isin(ERROR_MEASURES) & (found.status == "")])
 
 
-ERRORS = ("average_relative_error", "median_relative_error")
+ERROR_MEASURES = ("average_relative_error", "median_relative_error")
 
 
 @dataclass(frozen=True)
-class Queries(Question):
-    """How far off a release answers COUNT queries; fields and rows as of `count_queries`."""
+class QueryErrors(Question):
+    """The relative errors of answers to COUNT queries; fields and rows are those of `measure_query_errors`."""
 
     sensitive: str
     dimension: int = 4
@@ -85,20 +88,22 @@ class Queries(Question):
     number: int = 1000
     reading: Reading = "product"
 
-    main = "average_relative_error"
-    axes = ERRORS
-    varies = True
+    primary_measure = "average_relative_error"
+    axes = ERROR_MEASURES
+    stochastic = True
 
     def drawn(self, dataset: Dataset, seed: int) -> tuple[Any, ...]:
-        """The queries, or None where there are too few, and the rows that say how many were drawn."""
-        return _drawn(dataset, self, seed)
+        """Return the queries, or None if there are too few, and the rows that report how many queries were drawn."""
+        return _draw(dataset, self, seed)
 
     @property
     def columns(self) -> dict[str, str]:
+        """Return the columns that name the queries in results: `target` and `variant`."""
         variant = "" if self.reading == READINGS[0] else self.reading
-        return {"target": queries_name(self.dimension, self.selectivity), "variant": variant}
+        return {"target": name_queries(self.dimension, self.selectivity), "variant": variant}
 
     def rows(self, case: Case) -> list[Row]:
+        """Return the result rows for the release of one case."""
         (queries, rows), row = self.drawn(case.dataset, case.seed), partial(case.row, **self.columns)
         if queries is None:
             return rows
@@ -112,10 +117,11 @@ class Queries(Question):
         ]
 
 
-@lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _drawn(dataset: Dataset, asked: Queries, seed: int) -> tuple[Any, ...]:
-    row, names = partial(row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
-    if asked.dimension > len(names) or dataset.cells[[*names, asked.sensitive]].nunique(dropna=False).max() > VALUES:
+@lru_cache(maxsize=MAX_CACHED_SEEDS)
+def _draw(dataset: Dataset, asked: QueryErrors, seed: int) -> tuple[Any, ...]:
+    row, names = partial(make_row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
+    occurring = dataset.cells[[*names, asked.sensitive]].nunique(dropna=False)
+    if asked.dimension > len(names) or occurring.max() > MAX_VALUES:
         return None, [row("queries", 0)]
     queries = CountQueries.of(
         dataset,
@@ -127,20 +133,22 @@ def _drawn(dataset: Dataset, asked: Queries, seed: int) -> tuple[Any, ...]:
         reading=asked.reading,
     )
     rows = [row("queries", asked.number), row("empty_queries", queries.empty)]
-    return (None if len(queries) - queries.empty < FEWEST else queries), rows
+    return (None if len(queries) - queries.empty < MIN_QUERIES else queries), rows
 
 
-@lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _trivial_errors(dataset: Dataset, asked: Queries, seed: int, buckets: bool) -> FloatArray:
-    """The errors of the trivial release of the same form."""
+@lru_cache(maxsize=MAX_CACHED_SEEDS)
+def _trivial_errors(dataset: Dataset, asked: QueryErrors, seed: int, buckets: bool) -> FloatArray:
+    """Return the errors of the trivial release of the same form."""
     trivial = Bucketize(Suppress()) if buckets else Suppress()
     return relative_errors(asked.drawn(dataset, seed)[0], trivial.sanitize(dataset, rng=0))
 
 
-def queries_name(dimension: int, selectivity: float) -> str:
-    """How results name COUNT queries of this dimension and selectivity, in `target`.
+def name_queries(dimension: int, selectivity: float) -> str:
+    """Return the name of COUNT queries of a dimension and selectivity, for `target` in results.
 
-    >>> queries_name(4, 0.05)
+    Examples
+    --------
+    >>> name_queries(4, 0.05)
     'qd=4, sel=0.05'
     """
     return f"qd={dimension}, sel={selectivity:g}"

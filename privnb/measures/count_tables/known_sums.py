@@ -1,4 +1,4 @@
-"""Between which ends each of some numbers lies, where sums are known: what suppression and rounding leave open.
+"""Bounds on numbers whose sums are known: the uncertainty that suppression and rounding leave.
 
 Source: Fischetti and Salazar, "Solving the Cell Suppression Problem on Tabular Data with Linear Constraints",
 Management Science 47(7), 2001: the attacker's problem; Aggarwal and Yu 2008, section 12.5.2.
@@ -11,94 +11,97 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.microdata.count_tables import sums_of
+from privnb.microdata.count_tables import totals_matrix
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 
 _CLOSE = 1e-6
-LARGEST = 2**31  # number that counts are rounded to or shall be uncertain by
+MAX_BASE = 2**31  # maximum base of rounding, and maximum uncertainty about a count
 
 
-def suppressed_bounds(published: Any) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest count of each entry of a table of which some are suppressed: whole counts, sharp.
+def bound_suppressed(published: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest count of each entry of a table with suppressed entries.
 
     Parameters
     ----------
     published : masked integer array
-        Counts with their totals last on each axis; what is suppressed is masked. The total of all is published.
+        Counts with their totals last on each axis; suppressed entries are masked. The grand total is published.
 
     Returns
     -------
     low, high : integer array each
-        Of the shape of `published`; wider is better.
+        Sharp bounds of whole counts, with the shape of `published`; wider bounds protect better.
 
     Raises
     ------
     ValueError
-        Where no counts have these totals, and where the total of all is suppressed.
+        If no counts have these totals, or if the grand total is suppressed.
     """
     expect.kind("published", published, np.ma.MaskedArray, instead="`suppress` gives one.")
     hidden = np.ma.getmaskarray(published).ravel()
     if hidden[-1]:
-        raise UsageError("published must hold the total of all: without it counts have no bound.")
+        raise UsageError(
+            "`published` must show the grand total, without which counts are unbounded; got a suppressed grand total. "
+            "Show the grand total."
+        )
     low = published.filled(0).astype(np.int64)
     high = low.copy()
     if hidden.any():
-        sums, known = sums_of([length - 1 for length in published.shape]), low.ravel()[~hidden]
-        low.ravel()[hidden], high.ravel()[hidden] = solved(
-            sums[~hidden], known, known, asked=sums[hidden], whole=published.ndim > 2
+        sums, known = totals_matrix([length - 1 for length in published.shape]), low.ravel()[~hidden]
+        low.ravel()[hidden], high.ravel()[hidden] = bound_sums(
+            sums[~hidden], known, known, wanted=sums[hidden], whole=published.ndim > 2
         )
     return low, high
 
 
-def rounded_bounds(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest count of each entry of a table that is rounded to multiples of a base.
+def bound_rounded(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest count of each entry of a table that is rounded to multiples of a base.
 
-    Each is less than the base from what is published, and the true counts add up, too.
+    Each true count differs from the published count by less than the base, and the true counts also add up.
 
     Parameters
     ----------
     published : integer array
-        With totals last on each axis.
+        Counts with their totals last on each axis.
     base : int
-        From 2.
+        The base of the rounding, at least 2.
 
     Returns
     -------
     low, high : integer array each
-        Of the shape of `published`; wider is better.
+        Bounds with the shape of `published`; wider bounds protect better.
     """
     expect.kind("published", published, np.ndarray)
     check_base(base)
-    sums, known = sums_of([length - 1 for length in published.shape]), published.ravel()
-    found = solved(sums, known - base + 1, known + base - 1, asked=sums, whole=published.ndim > 2)
+    sums, known = totals_matrix([length - 1 for length in published.shape]), published.ravel()
+    found = bound_sums(sums, known - base + 1, known + base - 1, wanted=sums, whole=published.ndim > 2)
     low, high = (each.reshape(published.shape) for each in found)
     return low, high
 
 
 def check_base(base: int) -> None:
-    """Raise ValueError unless counts can be rounded to multiples of `base`: a whole number from 2."""
-    if expect.whole("base", base, 2) > LARGEST:
-        raise UsageError(f"base must be at most {LARGEST:,}, got {expect.found(base)}.")
+    """Raise ValueError unless `base`, to whose multiples counts are rounded, is a whole number of at least 2."""
+    if expect.whole("base", base, 2) > MAX_BASE:
+        raise UsageError(f"`base` must be at most {MAX_BASE:,}; got {expect.describe_value(base)}.")
 
 
-def solved(
-    sums: Any, least: ArrayLike, most: ArrayLike, *, asked: Any = None, whole: bool = False
+def bound_sums(
+    sums: Any, least: ArrayLike, most: ArrayLike, *, wanted: Any = None, whole: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest value of each of some numbers from 0, where sums of them are known.
+    """Return the lowest and the highest value of numbers of at least 0, or of their sums, if other sums are known.
 
     Parameters
     ----------
     sums : array or sparse array (m, n)
-        How often each number is in each sum, from 0.
+        The number of times that each number occurs in each known sum, from 0.
     least, most : array (m,)
-        Between which numbers each sum lies.
-    asked : array or sparse array (k, n), optional
-        Sums that are asked for; None: each number.
+        The bounds of each known sum.
+    wanted : array or sparse array (k, n), optional
+        The sums to bound. If None, the function bounds each number.
     whole : bool
-        Whether the numbers are whole and the bounds are to be sharp. Else the bounds are those of any numbers, rounded
-        inwards: in tables of two attributes with their totals these are sharp, too.
+        Whether the numbers are whole and the bounds must be sharp. If False, the numbers may have fractions, and the
+        bounds are rounded inwards; in tables of two attributes with their totals, these bounds are also sharp.
 
     Returns
     -------
@@ -107,34 +110,39 @@ def solved(
     Raises
     ------
     ValueError
-        Where no numbers have these sums, or one has no bound.
+        If no numbers have these sums, or if a number has no bound.
     """
     sums = sparse.csr_array(sums, copy=True)
     sums.eliminate_zeros()
     number = sums.shape[1]
-    asked = sparse.csr_array(sparse.eye_array(number) if asked is None else asked)
+    wanted = sparse.csr_array(sparse.eye_array(number) if wanted is None else wanted)
     constraints, places = LinearConstraint(sums, least, most), sparse.coo_array(sums)
-    ceiling = np.full(number, np.inf)  # no number exceeds a sum that it is part of
+    ceiling = np.full(number, np.inf)  # no number exceeds a sum that includes it
     np.minimum.at(ceiling, places.col, np.asarray(most, dtype=float)[places.row])
     if not np.isfinite(ceiling).all():
-        raise UsageError(f"the number {np.isinf(ceiling).argmax()} has no bound. Give a sum that it is part of.")
+        raise UsageError(
+            f"the number at position {np.isinf(ceiling).argmax()} has no bound. Add a sum that includes this number."
+        )
     if (ceiling < 0).any():
-        raise UsageError("no numbers from 0 have a sum below 0.")
-    low, high = np.zeros(asked.shape[0]), asked @ ceiling
+        raise UsageError("the known sums must be at least 0; got a sum below 0. Correct this sum.")
+    low, high = np.zeros(wanted.shape[0]), wanted @ ceiling
     seen_low, seen_high = np.full(len(low), np.inf), np.full(len(low), -np.inf)
 
     def extreme(place: int, sign: int) -> float:
-        objective = sign * asked[[place]].toarray()[0]
+        objective = sign * wanted[[place]].toarray()[0]
         found = milp(objective, constraints=constraints, bounds=Bounds(0, ceiling), integrality=int(whole))
         if found.x is None:
-            raise UsageError("no numbers from 0 have all these sums: they contradict each other.")
-        reached = asked @ found.x
+            raise UsageError(
+                "the known sums contradict each other: no numbers of at least 0 have all of these sums. Correct the "
+                "sums."
+            )
+        reached = wanted @ found.x
         np.minimum(seen_low, reached, out=seen_low)
         np.maximum(seen_high, reached, out=seen_high)
         return reached[place]
 
     for place in range(len(low)):
-        # What one solution reaches for others, too, need not be looked for again.
+        # A bound that an earlier solution reaches need not be computed again.
         if seen_low[place] > low[place] + _CLOSE:
             low[place] = extreme(place, 1)
         if seen_high[place] < high[place] - _CLOSE:

@@ -1,6 +1,6 @@
-"""How many cells of a table of counts are small, and how many of them a log-linear model leaves free.
+"""Small cells of a table of counts, and the degrees of freedom of a log-linear model.
 
-A hierarchical log-linear model keeps the margins over some sets of attributes and leaves all else as even as it can.
+A hierarchical log-linear model preserves the margins over some sets of attributes and is otherwise as even as possible.
 
 Source: Aggarwal and Yu 2008, section 12.5.2.
 """
@@ -10,17 +10,17 @@ from itertools import combinations
 from math import prod
 from typing import Annotated
 
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, validated
 
-state(
+register_measure(
     "small_count_share",
     kind="privacy",
     title="Counts of one or two",
-    sentence="Share of the cells of a table of counts that hold one or two people.",
+    sentence="This share of the cells in a table of counts holds one or two people. Lower protects more.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of cells",
     format="{:%}",
@@ -35,17 +35,7 @@ Margins = Annotated[
 
 @validated
 def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
-    """Share of the cells of a table with 1 to `most` records: 0 to 1, lower is better.
-
-    Parameters
-    ----------
-    table : TableOfCounts
-    most : int
-        From 1.
-
-    Returns
-    -------
-    float
+    """Return the share of the cells of a table with 1 to `most` records, from 0 to 1; lower protects better.
 
     Source: Aggarwal and Yu 2008, section 12.5.2.
 
@@ -58,26 +48,24 @@ def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
 
 @validated
 def degrees_of_freedom(levels: Mapping[str, int], sets: Margins) -> int:
-    """Cells less free parameters of a hierarchical log-linear model; zeros of a table are not taken off.
+    """Return the number of cells minus the number of a model's free parameters; empty cells are not subtracted.
 
     Parameters
     ----------
     levels : dict of str to int
-        How many values each attribute has.
+        The number of values of each attribute.
     sets : list of tuple of str
-        The attributes of each margin that is kept.
+        The attributes of each margin that the model preserves.
 
-    Returns
-    -------
-    int
-
+    Examples
+    --------
     >>> degrees_of_freedom({"A": 2, "B": 3}, ["A", "B"])
     2
     """
     kept = {frozenset(some) for each in sets for size in range(len(each) + 1) for some in combinations(each, size)}
     if unknown := sorted(frozenset().union(*kept) - levels.keys()):
         raise UsageError(
-            f"sets must be of the attributes of levels, {', '.join(levels) or 'none'}, got "
+            f"`sets` must contain attributes of `levels`, {', '.join(levels) or 'which is empty'}; got "
             f"{', '.join(map(str, unknown))}."
         )
     return prod(levels.values()) - sum(prod(levels[name] - 1 for name in some) for some in kept)

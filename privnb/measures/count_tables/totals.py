@@ -1,8 +1,9 @@
-"""What published totals tell of single values: the sums and maxima from which a value follows exactly.
+"""Single values that follow exactly from published totals: sums, maxima and minima.
 
-A value of a record, or of a group that is published as one, follows from sums if it is a sum of multiples of them:
-solved exactly, over the rational numbers. What follows from bounds on the values is not looked for here; of counts, see
-`cell_bounds`. Sums and maxima are each audited by themselves, since both together is a hard problem.
+The value of a record, or of a group that is published as one record, follows from sums if it is a linear combination of
+the sums. The module solves the linear equations exactly, over the rational numbers. The module draws no conclusions
+from bounds on the values; for counts, see `cell_bounds`. Sums and maxima are audited separately, because the joint
+problem is hard.
 
 Source: Chin, "Security Problems on Inference Control for SUM, MAX, and MIN Queries", JACM 33(3), 1986; Dobkin, Jones,
 Lipton, "Secure Databases: Protection Against User Influence", TODS 4(1), 1979; Kenthapadi, Mishra, Nissim, "Simulatable
@@ -21,12 +22,12 @@ from privnb.runtime.validation import Path
 from privnb.tables import reading
 
 KINDS = ("sum", "max", "min")
-SIGNS = {"max": 1, "min": -1}  # of maxima the smallest bounds most, of minima the largest
+SIGNS = {"max": 1, "min": -1}  # the tightest maximum is the smallest, the tightest minimum the largest
 COLUMNS = ("total", "covers", "value")
 
 
 class Total(NamedTuple):
-    """A published answer: `name` of the total, the frozenset of the names it is `of`, its `value` and its `kind`.
+    """A published total: its `name`, the frozenset `of` the names that it covers, its `value` and its `kind`.
 
     >>> Total("all", frozenset({"a", "b"}), 7).kind
     'sum'
@@ -41,10 +42,10 @@ class Total(NamedTuple):
 Row = tuple[dict[str, Fraction], dict[str, Fraction], Fraction]  # coefficients by name, times by total, and value
 
 
-class Followed(NamedTuple):
-    """That `name` has `value`; `proof`: how often each total is added, `{name of total: Fraction}`.
+class InferredValue(NamedTuple):
+    """The `value` of `name`, and its `proof`: the multiple of each total in the sum, `{name of total: Fraction}`.
 
-    >>> str(Followed("c", Fraction(5), {"all": Fraction(1), "a and b": Fraction(-1)}))
+    >>> str(InferredValue("c", Fraction(5), {"all": Fraction(1), "a and b": Fraction(-1)}))
     'c = 5: all - a and b'
     """
 
@@ -61,38 +62,34 @@ class Followed(NamedTuple):
 
 
 def _shown(number: Any) -> str:
-    """A fraction as people write it, with all its digits where they end."""
+    """Write a fraction as a decimal number if it has finitely many digits."""
     number = Fraction(number)
     exact = Fraction(str(float(number))) == number if abs(number) < 10**15 else False
     return str(number.numerator) if number.denominator == 1 else f"{float(number)}" if exact else str(number)
 
 
 def read_totals(path: Path) -> list[Total]:
-    """The totals of a file: a row per total with the columns `total` (its name), `covers` (the names of the records or
-    groups, with `;` between) and `value`; a column `kind`, which may lack, says sum (also where it is blank), max or
-    min.
+    """Read the totals of a file, one in each row.
+
+    The columns are `total` (its name), `covers` (the names of the records or groups, separated by `;`) and `value`. An
+    optional column `kind` is sum (also if blank), max or min.
 
     Parameters
     ----------
     path : path-like
-        CSV, or another file that a table can be read from.
-
-    Returns
-    -------
-    list of Total
+        CSV, or another file of a table.
 
     Raises
     ------
     FileNotFoundError
     SchemaError
-        For what is no such table, with the row at fault.
+        If the file is not a table of totals. The error names the row at fault.
     """
-    table, _, _ = reading.read_unknown(path)
+    table, _, _ = reading.read_undescribed(path)
     if absent := [name for name in COLUMNS if name not in table]:
         raise SchemaError(
-            f"{path}: a table of totals has the columns total, covers and value, got {', '.join(table)}. "
-            f"{', '.join(absent)} is missing: name each total, the records that it covers with ; between, and its "
-            "value."
+            f"{path}: a table of totals must have the columns total, covers and value; got {', '.join(table)}. Add "
+            f"{', '.join(absent)}: the name of each total, the names that it covers, separated by ;, and its value."
         )
     rows = table.astype(object).where(table.notna(), "")
     kinds = rows["kind"] if "kind" in rows else [""] * len(rows)
@@ -101,18 +98,23 @@ def read_totals(path: Path) -> list[Total]:
         of, number = [each.strip() for each in covers.split(";")], _number(value)
         fault = ""
         if not name:
-            fault = "total is blank. Name it"
+            fault = "total must not be blank. Give the total a name"
         elif not all(of) or len({*of}) < len(of):
-            fault = f"covers is {expect.found(covers)}. Name each record or group once, with ; between"
+            fault = (
+                f"covers must list different names; got {expect.describe_value(covers)}. Name each record or group "
+                "once, separated by ;"
+            )
         elif kind and kind not in KINDS:
-            fault = f"kind is {kind!r}. Write one of {', '.join(KINDS)}"
+            fault = f"kind must be one of {', '.join(KINDS)}; got {kind!r}"
         elif number is None:
-            fault = f"value is {value!r}. Write a finite number, with a point before its decimals, or leave the row out"
+            fault = (
+                f"value must be a finite number; got {value!r}. Write a point before the decimals, or leave out the row"
+            )
         if fault or number is None:
-            raise SchemaError(f"{path}: row {line} is no total: its {fault}.")
+            raise SchemaError(f"{path}, row {line}: {fault}.")
         totals.append(Total(name, frozenset(of), number, kind or "sum"))
     try:
-        check(totals)
+        check_totals(totals)
     except ValueError as error:
         raise SchemaError(f"{path}: {error}") from None
     return totals
@@ -127,8 +129,8 @@ def _number(text: str) -> Fraction | None:
 
 
 @progress.step("solving the totals")
-def disclosed(totals: Sequence[Total]) -> list[Followed]:
-    """The single values that follow exactly from published sums, maxima and minima.
+def solve_totals(totals: Sequence[Total]) -> list[InferredValue]:
+    """Return the single values that follow exactly from published sums, maxima and minima.
 
     Parameters
     ----------
@@ -136,20 +138,22 @@ def disclosed(totals: Sequence[Total]) -> list[Followed]:
 
     Returns
     -------
-    list of Followed
-        In the order of their names, each name once; a lower number is better. None says that nothing follows from
-        these totals alone: an adversary may know bounds or values besides.
+    list of InferredValue
+        The values in the order of their names, with each name once; fewer values protect better. An empty list means
+        that nothing follows from these totals alone: an adversary may also know bounds or values.
 
     Raises
     ------
     ValueError
-        For totals that contradict each other, with their names.
+        If totals contradict each other. The error names these totals.
 
-    >>> of = lambda name, value: Total(name, frozenset(name), value)
-    >>> [str(each) for each in disclosed([of("abc", 9), of("ab", 4), of("cd", 7)])]
+    Examples
+    --------
+    >>> total = lambda name, value: Total(name, frozenset(name), value)
+    >>> [str(each) for each in solve_totals([total("abc", 9), total("ab", 4), total("cd", 7)])]
     ['c = 5: abc - ab', 'd = 2: ab + cd - abc']
     """
-    check(totals)
+    check_totals(totals)
     sums = [total for total in totals if total.kind == "sum"]
     followed = [*_extremes(totals, "max"), *_extremes(totals, "min"), *_solved(sums)]
     _refuse_contradictions(totals, followed)
@@ -157,50 +161,52 @@ def disclosed(totals: Sequence[Total]) -> list[Followed]:
     return [found[name] for name in sorted(found)]
 
 
-def check(totals: Sequence[Total]) -> None:
-    """Raise TypeError or ValueError unless these are totals of names, each of a name of its own."""
+def check_totals(totals: Sequence[Total]) -> None:
+    """Raise TypeError or ValueError unless these are totals with different names, each of which covers some names."""
     expect.all_of("totals", totals, Total, instead='Total("all", frozenset({"a", "b"}), 7) is one.')
     names = [total.name for total in totals]
     for total in totals:
         if names.count(total.name) > 1:
-            raise UsageError(f"totals must have different names, got '{total.name}' more than once.")
+            raise UsageError(f"`totals` must have different names; got '{total.name}' more than once.")
         if not isinstance(total.of, frozenset) or not total.of:
-            raise UsageError(f"the total '{total.name}' must be of a frozenset of names, got {expect.found(total.of)}.")
+            raise UsageError(
+                f"the total '{total.name}' must cover a frozenset of names; got {expect.describe_value(total.of)}."
+            )
         expect.number(f"the value of the total '{total.name}'", total.value)
         expect.one_of(f"the kind of the total '{total.name}'", total.kind, KINDS)
 
 
-def _refuse_contradictions(totals: Sequence[Total], followed: list[Followed]) -> None:
-    """Raise ValueError where totals of different kinds contradict each other: not every such contradiction is found."""
+def _refuse_contradictions(totals: Sequence[Total], followed: list[InferredValue]) -> None:
+    """Raise ValueError for contradictions between totals of different kinds; some contradictions are not detected."""
     bounds = {kind: _tightest(totals, kind) for kind in SIGNS}
     for name in sorted({*bounds["max"]} & {*bounds["min"]}):
         most, least = bounds["max"][name], bounds["min"][name]
         if least.value > most.value:
             why = f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
             raise _contradiction({most.name, least.name}, why)
-    values: dict[str, Followed] = {}
+    values: dict[str, InferredValue] = {}
     for each in followed:
         first = values.setdefault(each.name, each)
         if first.value != each.value:
             why = f"'{each.name}' has both {_shown(first.value)} and {_shown(each.value)}"
             raise _contradiction({*first.proof, *each.proof}, why)
-    for kind, says in (("max", "at most"), ("min", "at least")):
+    for kind, bounded in (("max", "at most"), ("min", "at least")):
         sign, tight = SIGNS[kind], bounds[kind]
         for each in (each for each in followed if each.name in tight):
             bound = tight[each.name]
             if sign * each.value > sign * bound.value:
-                why = f"'{each.name}' has {_shown(each.value)} and {says} {_shown(bound.value)}"
+                why = f"'{each.name}' has {_shown(each.value)} and {bounded} {_shown(bound.value)}"
                 raise _contradiction({*each.proof, bound.name}, why)
         for total in (each for each in totals if each.kind == "sum" and each.of <= {*tight}):
             own = [tight[name] for name in total.of]
             reached = sum(Fraction(bound.value) for bound in own)
             if sign * total.value > sign * reached:
-                why = f"what '{total.name}' covers has {says} {_shown(reached)} together"
+                why = f"the names that '{total.name}' covers have {bounded} {_shown(reached)} together"
                 raise _contradiction({total.name, *(bound.name for bound in own)}, why)
 
 
 def _tightest(totals: Sequence[Total], kind: str) -> dict[str, Total]:
-    """Return the maximum, or minimum, that bounds each name most: `{name: Total}`."""
+    """Return the tightest maximum, or minimum, for each name: `{name: Total}`."""
     mine = [total for total in totals if total.kind == kind]
     names = {name for total in mine for name in total.of}
     return {name: min((t for t in mine if name in t.of), key=lambda t: SIGNS[kind] * t.value) for name in names}
@@ -210,8 +216,8 @@ def _contradiction(names: Iterable[str], why: str, cure: str = "Correct one.") -
     return ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. {cure}")
 
 
-def _solved(sums: list[Total]) -> list[Followed]:
-    """The unit vectors among the reduced rows (Gauss and Jordan), each with the sums that give it."""
+def _solved(sums: list[Total]) -> list[InferredValue]:
+    """Return the unit vectors among the reduced rows (Gauss-Jordan), each with the sums from which it follows."""
     rows: dict[str, Row] = {}  # by the name that no other row has: ({name: coefficient}, {total: times}, value)
     for total in sorted(sums, key=lambda each: (len(each.of), each.name)):  # short proofs first
         own = (dict.fromkeys(sorted(total.of), Fraction(1)), {total.name: Fraction(1)}, Fraction(total.value))
@@ -219,8 +225,8 @@ def _solved(sums: list[Total]) -> list[Followed]:
             own = _less(own, rows[pivot], own[0][pivot])
         if not own[0]:
             if own[2]:
-                exact = "Correct one, or leave out those that are rounded: what follows is exact."
-                raise _contradiction(own[1], f"they differ by {_shown(abs(own[2]))}", exact)
+                exact = "Correct one, or leave out rounded totals: conclusions from totals are exact."
+                raise _contradiction(own[1], f"their values differ by {_shown(abs(own[2]))}", exact)
             continue
         pivot = next(iter(own[0]))
         own = _less(({}, {}, Fraction(0)), own, -1 / own[0][pivot])
@@ -228,11 +234,11 @@ def _solved(sums: list[Total]) -> list[Followed]:
             if pivot in row[0]:
                 rows[other] = _less(row, own, row[0][pivot])
         rows[pivot] = own
-    return [Followed(name, value, proof) for name, (of, proof, value) in rows.items() if len(of) == 1]
+    return [InferredValue(name, value, proof) for name, (of, proof, value) in rows.items() if len(of) == 1]
 
 
 def _less(row: Row, other: Row, times: Fraction) -> Row:
-    """A row less so many times another one."""
+    """Return a row minus a multiple of another row."""
     names, proof = dict(row[0]), dict(row[1])
     for mine, its in ((names, other[0]), (proof, other[1])):
         for name, coefficient in its.items():
@@ -242,8 +248,8 @@ def _less(row: Row, other: Row, times: Fraction) -> Row:
     return names, proof, row[2] - times * other[2]
 
 
-def _extremes(totals: Sequence[Total], kind: str) -> Iterator[Followed]:
-    """The values that maxima, or minima, tell: of those that may reach one, the only one that can."""
+def _extremes(totals: Sequence[Total], kind: str) -> Iterator[InferredValue]:
+    """Yield the values that follow from maxima or minima: if only one name can reach a total, it has that value."""
     sign, tight = SIGNS[kind], _tightest(totals, kind)
     mine = [total for total in totals if total.kind == kind]
     for total in mine:
@@ -254,4 +260,4 @@ def _extremes(totals: Sequence[Total], kind: str) -> Iterator[Followed]:
         if len(able) == 1:
             others = {other.name for name in total.of - {*able} for other in mine if name in other.of}
             proof = dict.fromkeys([total.name, *sorted(others - {total.name})], Fraction(1))
-            yield Followed(able[0], Fraction(total.value), proof)
+            yield InferredValue(able[0], Fraction(total.value), proof)

@@ -1,7 +1,8 @@
-"""Certainty: how many people's sensitive value a release makes certain, by counts of values in groups of people.
+"""Certainty: the groups of people whose sensitive value a release discloses with certainty, from counts of values.
 
 A value is certain in a group whose members all have it: an adversary who knows that a person is in the group knows the
-value. A value that is nearly certain without the release (nearly nobody has a rare illness) is not disclosed by it.
+value. A value does not count as disclosed if it is nearly certain without the release (nearly everybody lacks a rare
+illness).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,21 +13,22 @@ from numpy.typing import NDArray
 
 from privnb.microdata import withholding
 from privnb.microdata.bands import Bands
-from privnb.microdata.counts import people_among, people_in
+from privnb.microdata.counts import count_people_among, count_people_by_group
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
-NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
-SURE = 1 - ROUNDING  # how likely a guess is that is certain
-NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
+NEAR = 0.95  # probability from which a value is nearly certain, unless a policy states another one
+CERTAINTY = 1 - ROUNDING  # probability from which a guess is certain
+NARROW = 0.05  # maximum width, as a share of the domain, of an interval that nearly discloses a number
 
 
-def harms_nobody(attribute: Attribute, values: Iterable[Any]) -> NDArray[np.bool_]:
-    """Return which published values of a sensitive attribute harm nobody who is known to have them: those that the
-    owner names, and `*`, which says nothing; boolean array (values,).
+def are_harmless(attribute: Attribute, values: Iterable[Any]) -> NDArray[np.bool_]:
+    """Return, as a boolean array (values,), which published values of a sensitive attribute are harmless to disclose.
+
+    Harmless values are those that the owner names, and `*`, which reveals nothing.
     """
     return np.array([str(value) in attribute.harmless or value == SUPPRESSED for value in values], dtype=bool)
 
@@ -38,20 +40,19 @@ def public_shares(
     people: NDArray[np.integer] | None = None,
     times: NDArray[np.integer] | None = None,
 ) -> NDArray[np.floating]:
-    """Return how likely each value of a sensitive attribute is without the release: float array (values,).
+    """Return the probability, without the release, of each value of a sensitive attribute: float array (values,).
 
-    It is the distribution that the owner declares public, by default the share of people in the whole table who have
-    each value.
+    The probabilities are those that the owner declares public; by default, they are the shares of people in the whole
+    table with each value.
 
     Parameters
     ----------
     attribute : Attribute
     codes : integer array (n,)
-        Which value each record of the whole table has, from 0.
+        The value of each record of the whole table, a position in `values`.
     values : sequence
-        The values that `codes` count.
     people, times : integer array (n,), optional
-        As of `counts.people_in`.
+        The person of each record and the number of records, as in `counts.count_people_by_group`.
 
     Examples
     --------
@@ -62,34 +63,34 @@ def public_shares(
     """
     if declared := attribute.public_distribution:
         return np.array([declared.get(str(value), 0.0) for value in values])
-    everybody = people_among(np.ones(len(codes), dtype=bool), people, times)
-    return people_in(codes, people, len(values), times) / max(everybody, 1)
+    everybody = count_people_among(np.ones(len(codes), dtype=bool), people, times)
+    return count_people_by_group(codes, people, len(values), times) / max(everybody, 1)
 
 
-def tells_of_others(people: int, right: int, tells: bool = False, limit: int = withholding.LIMIT) -> bool:
-    """Return whether the number of people whose value is certain tells of few others, and is withheld for their sake.
+def reveals_small_rest(people: int, right: int, small_class: bool = False, limit: int = withholding.LIMIT) -> bool:
+    """Return whether the number of people whose value is certain must be withheld to protect the remaining people.
 
-    A number of few people, or of all but few, is withheld anyway: see `withholding.tells`.
+    A count of few people, or of all people but a few, is withheld in any case; see `withholding.reveals_few`.
 
     Parameters
     ----------
     people : int
-        For how many people a value is certain.
+        The number of people for whom a value is certain.
     right : int
-        How many people are guessed right: a published mean tells it.
-    tells : bool
-        Whether a number of the worst-off class tells of few people.
+        The number of people whose value is guessed correctly, which a published mean reveals.
+    small_class : bool
+        Whether a number about the worst-off class reveals a small number of people.
     limit : int
-        Fewer people are few.
+        The minimum count of the threshold rule.
 
     Examples
     --------
-    Of 25 people who are guessed right, 20 leave five:
+    If 25 people are guessed correctly and 20 with certainty, the remaining five are revealed:
 
-    >>> tells_of_others(20, 25), tells_of_others(20, 40), tells_of_others(0, 5)
+    >>> reveals_small_rest(20, 25), reveals_small_rest(20, 40), reveals_small_rest(0, 5)
     (True, False, False)
     """
-    return bool(people and (withholding.few(right - people, limit) or tells))
+    return bool(people and (withholding.is_few(right - people, limit) or small_class))
 
 
 def certain_groups(
@@ -99,29 +100,29 @@ def certain_groups(
     near: float = NEAR,
     sizes: NDArray[np.integer] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which groups make a value certain: boolean array (groups,).
+    """Return which groups disclose a value with certainty, as a boolean array (groups,).
 
     Parameters
     ----------
     counts : integer array (groups, values)
-        How many people in each group have each value.
+        The number of people in each group with each value.
     public : float array (values,)
-        How likely each value is without the release, shares from 0 to 1.
+        The probability of each value without the release, from 0 to 1.
     harmless : boolean array (values,), optional
-        Values that harm nobody who is known to have them: certainty of these is not counted.
+        Values whose certainty is not counted.
     near : float
-        From which share on a value is nearly certain without the release, so that the release does not disclose it.
+        The public probability from which a value is nearly certain, so that the release does not disclose it.
     sizes : integer array (groups,), optional
-        How many people are in each group, where a person may have several values; None: each has one.
+        The number of people in each group if a person may have several values. If None, each person has one value.
 
     Raises
     ------
     ValueError
-        For public shares above 1.
+        For public probabilities above 1.
 
     Examples
     --------
-    Three people with flu, and two people of whom one has it:
+    In the first group, all three people have flu; in the second, one of two people has it:
 
     >>> certain_groups(np.array([[3, 0], [1, 1]]), np.array([0.8, 0.2])).tolist()
     [True, False]
@@ -133,7 +134,7 @@ def certain_groups(
     """
     counts, public = np.asarray(counts), np.asarray(public, dtype=float)
     if (public > 1).any():
-        raise UsageError("`public` must be shares from 0 to 1; got counts. Try public_shares.")
+        raise UsageError("`public` must hold shares from 0 to 1; got counts. Give the result of `public_shares`.")
     disclosed = public < near
     if harmless is not None:
         disclosed &= ~np.asarray(harmless)
@@ -149,30 +150,31 @@ def nearly_certain_groups(
     near: float = NEAR,
     sizes: NDArray[np.integer] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which groups make a value nearly certain, or a narrow interval of a number: boolean array (groups,).
+    """Return, as a boolean array, which groups make a value, or a narrow interval of numbers, nearly certain.
 
     Parameters
     ----------
     counts, public, sizes
-        As of `certain_groups`.
+        See `certain_groups`.
     attribute : Attribute
     values : sequence
         The values that are counted.
     near : float
-        The least share of a group's people that is nearly certain.
+        The minimum share of a group's people for a nearly certain value.
     """
-    counts, harmless = np.asarray(counts), harms_nobody(attribute, values)
+    counts, harmless = np.asarray(counts), are_harmless(attribute, values)
     sizes = counts.sum(axis=1) if sizes is None else np.asarray(sizes)
     likely = np.zeros(len(counts), dtype=bool)
     for window in _windows(attribute.domain, values):
         if public[window].sum() < near and not harmless[window].all():
-            likely |= counts[:, window].sum(axis=1) >= near * sizes * SURE
+            likely |= counts[:, window].sum(axis=1) >= near * sizes * CERTAINTY
     return likely & (sizes > 0)
 
 
 def _windows(domain: object, values: Sequence[Any] | Array) -> Iterator[NDArray[np.integer]]:
-    """Yield which of the values an outsider takes together: each by itself, and of a number's bands those that lie next
-    to one another in an interval of at most `NARROW` of its domain; integer arrays.
+    """Yield the positions of values that count together: single values, or neighboring bands of a number.
+
+    Neighboring bands count together in intervals of at most the share `NARROW` of the domain.
     """
     if not isinstance(domain, Bands):
         yield from (np.array([place]) for place in range(len(values)))

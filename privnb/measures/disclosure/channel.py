@@ -1,12 +1,11 @@
-"""How likely an adversary who knows the algorithm guesses what went into a channel, and what that leaves to users.
+"""Measures of a channel: the success of an adversary who knows the algorithm and guesses its input.
 
-As in Askari, Safavi-Naini, Barker, "An information theoretic privacy and utility measure for data sanitization
-mechanisms", CODASPY 2012, section 4.1. A channel in fractions is computed exactly, one in floats in floats; logarithms
-are always floats and of base 2.
+The measures follow Askari, Safavi-Naini and Barker, "An information theoretic privacy and utility measure for data
+sanitization mechanisms", CODASPY 2012, section 4.1. Numbers of a channel of fractions are exact, and those of a channel
+of floats are floats. Logarithms have base 2 and are floats.
 
-The paper's slips are corrected here, each with a reason; `enumeration.errata` computes what they would have cost.
-
-One module: each measure is a line or two over the same channel.
+This module corrects errors of the paper and states a reason for each correction; `enumeration.errata` computes their
+effect.
 """
 
 import math
@@ -25,34 +24,50 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="An adversary's best guess of the sanitizer's input is right with this probability before anything is "
+    "published. Lower protects more.",
+    unit="probability",
+)
 def prior_vulnerability(channel: Channel) -> Any:
-    """How likely the best guess is right before anything is published.
-
-    The largest prior probability.
+    """Return the largest prior probability.
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
-    return exact.largest(np.zeros(len(channel.prior), dtype=np.int64), channel.prior, 1)[0]
+    return exact.max_by_index(np.zeros(len(channel.prior), dtype=np.int64), channel.prior, 1)[0]
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="An adversary who sees the release guesses the sanitizer's input correctly with this probability. Lower "
+    "protects more.",
+    unit="probability",
+)
 def posterior_vulnerability(channel: Channel) -> Any:
-    """How likely the best guess is right once the release is seen.
+    """Return the sum over outputs of max P(T'|T) P(T), which is never below `prior_vulnerability`.
 
-    The sum over outputs of max P(T'|T) P(T), never below `prior_vulnerability`. Erratum: eq. 3 prints the posterior
-    P(T|T') where the likelihood P(T'|T) belongs, as in the inequality after it.
+    Erratum: eq. 3 prints the posterior P(T|T') in place of the likelihood P(T'|T), which the next inequality contains.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
     """
-    return exact.total(channel.largest(channel.joint))
+    return exact.total(channel.max_by_output(channel.joint))
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    sentence="An adversary who sees the release and makes the best guess of its input is wrong with this probability. "
+    "Higher protects more.",
+    unit="probability",
+)
 def bayes_risk(channel: Channel) -> Any:
-    """How likely even the best guess is wrong.
-
-    Error_f of the best guess.
+    """Return the probability that the best guess is wrong, Error_f.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
 
@@ -65,120 +80,167 @@ def bayes_risk(channel: Channel) -> Any:
 
 @validated
 def error_bounds(channel: Channel) -> tuple[Any, Any]:
-    """Between which numbers the Bayes risk lies, whatever the matrix is: (lowest, highest).
+    """Return the lowest and the highest Bayes risk that any matrix can have with this prior.
 
-    1 - m max P(T), reached by deterministic publishing under a uniform prior, and 1 - max P(T), reached when the
-    release tells nothing; m counts the outputs that occur. With n inputs alike: 1 - m/n and 1 - 1/n, section 4.1.
-    Erratum: in sections 5.3 and 5.4 the letters m and n change places.
+    The lowest risk is 1 - m max P(T), which deterministic publishing reaches under a uniform prior; m is the number of
+    outputs that occur. The highest risk is 1 - max P(T), which a release reaches if it reveals nothing. With n equally
+    likely inputs, these risks are 1 - m/n and 1 - 1/n (section 4.1). Erratum: sections 5.3 and 5.4 exchange the letters
+    m and n.
     """
     likeliest, occurring = prior_vulnerability(channel), int(np.count_nonzero(channel.output_probability))
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1), title="Santhi and Vardy's bound", unit="probability")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Santhi and Vardy's bound",
+    sentence="An adversary who sees the release makes a wrong best guess with at most this probability, given their "
+    "remaining uncertainty. Higher protects more.",
+    unit="probability",
+)
 def santhi_vardy_bound(channel: Channel) -> float:
-    """The highest Bayes risk that the remaining uncertainty leaves.
+    """Return 1 - 2^-H(T|T'), an upper bound on the Bayes risk, as a float.
 
-    1 - 2^-H(T|T'), a float. Erratum: it needs H in bits, and eq. 7 lacks the minus sign.
+    Erratum: the bound needs H in bits, and eq. 7 lacks the minus sign.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 6.
     """
     return 1 - 2 ** -conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, math.inf),
+    sentence="This is an adversary's uncertainty about the sanitizer's input before anything is published. Higher "
+    "protects more.",
+    unit="bits",
+)
 def prior_entropy(channel: Channel) -> float:
-    """How uncertain the input is before anything is published.
-
-    H(T), up to log2 n.
+    """Return H(T), which is at most log2 n.
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
     return _entropy(channel.prior)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, math.inf),
+    sentence="This is an adversary's remaining uncertainty about the sanitizer's input after they see the release. "
+    "Higher protects more.",
+    unit="bits",
+)
 def conditional_entropy(channel: Channel) -> float:
-    """How uncertain the input still is once the release is seen.
+    """Return H(T|T'), which is at most H(T).
 
-    H(T|T'), up to H(T). Erratum: the printed sum lacks its minus sign.
+    Erratum: the printed sum lacks its minus sign.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 7.
     """
-    # Rounding must not leave the bounds.
+    # # Rounding must not move the result out of its bounds.
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="The release reduces an adversary's uncertainty about the sanitizer's input by this amount. Lower "
+    "protects more.",
+    unit="bits",
+)
 def mutual_information(channel: Channel) -> float:
-    """How much uncertainty about the input the release takes away.
-
-    Shannon leakage I(T; T') = H(T) - H(T|T'), up to H(T).
+    """Return the Shannon leakage I(T; T') = H(T) - H(T|T'), which is at most H(T).
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Min-entropy leakage",
+    sentence="The release makes an adversary's best guess more likely to be right; each bit doubles the probability. "
+    "Lower protects more.",
+    unit="bits",
+)
 def min_entropy_leakage(channel: Channel) -> float:
-    """How many times likelier the best guess becomes right; 1 bit doubles it.
-
-    log2 of posterior by prior vulnerability.
+    """Return log2 of the ratio of the posterior to the prior vulnerability.
 
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
 
 
-@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(1, math.inf),
+    sentence="The release multiplies what an adversary can expect to gain by at most this factor, whatever they knew "
+    "before and whatever they want to learn. Lower protects more.",
+    unit="times",
+)
 def multiplicative_capacity(channel: Channel) -> Any:
-    """How many times more any adversary can gain from the release, whatever they knew and wanted.
+    """Return the sum over outputs of the largest P(T'|T), the capacity for gains from 0, whatever the prior is.
 
-    The sum over outputs of the largest P(T'|T), for gains not below 0; the prior plays no part. Reached by guessing the
-    input under a uniform prior. log2 of it is the min-capacity.
+    An adversary who guesses the input under a uniform prior reaches this factor. The log2 of this sum is the
+    min-capacity.
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    return exact.total(channel.largest(channel.probability))
+    return exact.total(channel.max_by_output(channel.probability))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="The release adds at most this much to what an adversary with the given prior can expect to gain, on a "
+    "scale from 0 to 1. Lower protects more.",
+    unit="distance, 0 to 1",
+)
 def additive_capacity(channel: Channel) -> Any:
-    """The most that the release adds to what any adversary with this prior gains.
+    """Return the mean total variation between the posterior and the prior of the input.
 
-    Whatever they want, if no action's gains differ by more than 1. It is the mean total variation between what is known
-    of the input after and before. Over all priors it is hard to find even for the vulnerability alone.
+    The mean bounds the added gain for every goal whose gains differ by at most 1 for each action. The maximum over all
+    priors
+    is hard to compute even for the vulnerability alone.
 
     Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
     Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.
     """
-    # Both sides add up to 1, so half the absolute difference is what the joint probability has too much.
+    # Both sides add up to 1, so half the absolute difference is the surplus of the joint probability.
     apart = channel.prior[channel.row], channel.output_probability[channel.column]
-    return exact.total(exact.each(lambda joint, p, q: np.maximum(joint - p * q, 0), channel.joint, *apart))
+    return exact.total(exact.apply_distinct(lambda joint, p, q: np.maximum(joint - p * q, 0), channel.joint, *apart))
 
 
 @validated
 def prior_gain(channel: Channel, gain: ArrayLike) -> Any:
-    """What an adversary gains by their best action before anything is published; see `posterior_gain`.
+    """Return the gain of an adversary's best action before anything is published; see `posterior_gain`.
 
     Parameters
     ----------
     channel : Channel
     gain : array (actions, n)
-        As of `posterior_gain`.
+        The gain of each action for each true input.
 
     Returns
     -------
     Fraction or float
-        In the unit of `gain`; lower protects more.
+        The gain in the unit of `gain`; lower protects better.
     """
     return max(exact.total(action * channel.prior) for action in _actions(channel, gain))
 
 
 @validated
 def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
-    """g-vulnerability: what an adversary gains who acts best on what is published.
+    """Return the g-vulnerability: the expected gain of an adversary whose action is best for the published output.
 
     The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an exact channel exact.
 
@@ -186,25 +248,25 @@ def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
     ----------
     channel : Channel
     gain : array (actions, n)
-        What each action gains for each true input, in any unit.
+        The gain of each action for each true input, in any unit.
 
     Returns
     -------
     Fraction or float
-        In that unit, never below `prior_gain`; lower protects more.
+        The gain in the unit of `gain`, never below `prior_gain`; lower protects better.
 
     Source: Alvim et al., CSF 2012.
     """
-    gains = (channel.summed(action[channel.row] * channel.joint) for action in _actions(channel, gain))
+    gains = (channel.sum_by_output(action[channel.row] * channel.joint) for action in _actions(channel, gain))
     return exact.total(reduce(np.maximum, gains))
 
 
 @validated
 def expected_degradation(channel: Channel, before: ArrayLike, after: ArrayLike) -> float:
-    """Utility_G: how much utility an input loses on average by being published.
+    """Return Utility_G, the mean utility that an input loses when it is published.
 
-    Since each input is published as something, the double sum of eq. 16 is the difference of two means. Erratum: the
-    paper calls this loss a utility.
+    Each input is published as some output, so the double sum of eq. 16 is the difference between two means. Erratum:
+    the paper calls this loss a utility.
 
     Parameters
     ----------
@@ -212,12 +274,13 @@ def expected_degradation(channel: Channel, before: ArrayLike, after: ArrayLike) 
     before : array (n,)
         Utilities of the inputs, in any unit.
     after : array (m,)
-        Of the outputs.
+        Utilities of the outputs, in the same unit.
 
     Returns
     -------
     float
-        In that unit; lower is better. Below 0 the releases look more useful than the originals.
+        The loss in the unit of the utilities; lower is better. If the loss is below 0, releases look more useful than
+        the originals.
     """
     expect.vector("before", before, len(channel.inputs))
     expect.vector("after", after, len(channel.outputs))
@@ -228,7 +291,7 @@ def _actions(channel: Channel, gain: ArrayLike) -> Array:
     expect.kind("gain", gain, np.ndarray, list, tuple)
     gain = np.asarray(gain)
     if gain.ndim != 2 or not len(gain) or gain.shape[1] != len(channel.inputs):
-        raise UsageError(f"gains need shape (actions, {len(channel.inputs)}), got {gain.shape}.")
+        raise UsageError(f"`gain` must have the shape (actions, {len(channel.inputs)}); got the shape {gain.shape}.")
     return gain.astype(object) if channel.exact and gain.dtype.kind in "biu" else gain
 
 
@@ -239,4 +302,4 @@ def _entropy(probabilities: Array) -> float:
 
 
 def _floats(probabilities: Array) -> FloatArray:
-    return exact.each(lambda values: values.astype(np.float64), probabilities)
+    return exact.apply_distinct(lambda values: values.astype(np.float64), probabilities)

@@ -1,16 +1,14 @@
-"""What an adversary who knows quasi-identifiers gains from a release (Brickell and Shmatikov, KDD 2008, section 4).
+"""The gains of an adversary who knows quasi-identifiers (Brickell and Shmatikov, KDD 2008, section 4).
 
-What they knew before is A_base, the distribution of the sensitive attribute in the whole table; what they know
-afterwards is A_san, its distribution in the class of the person. Functions of `counts`, how often each sensitive value
-stands in each class: integer array (classes, values); of a person holds what holds of their class (`known_classes`).
-An adversary may know other attributes of people too: then `baseline` is what they knew of each class before, float
-array (classes, values), from `knowledge_before`.
+Before the release, the adversary knows A_base, the distribution of the sensitive attribute in the whole table. After
+the release, the adversary knows A_san, its distribution in the class of the person (`find_known_classes`). The
+functions take `counts`, the number of times that each sensitive value occurs in each class: integer array (classes,
+values). If the adversary also knows other attributes of people, `baseline` is the adversary's knowledge about each
+class before the release: float array (classes, values), from `knowledge_before`.
 
-The gains are exact for the people in the table: nobody is sampled, so they have no interval. They are no estimates for
-a larger population, of which small classes would give far too high ones; `permuted_gains` shows how much of a gain is
-due to small classes alone.
-
-One module: each gain is a line or two over the same two distributions.
+The gains are exact for the people in the table: nobody is sampled, so they have no interval. The gains do not estimate
+the gains in a larger population, which they would overstate because of small classes; `permute_gains` shows how much of
+a gain is due to small classes alone.
 """
 
 import math
@@ -20,27 +18,34 @@ from typing import Annotated, Any
 import numpy as np
 
 from privnb.measures.base import Counts, measure
-from privnb.microdata.counts import class_value_counts, coded, combinations, small, stable_order, tabulate
+from privnb.microdata.counts import (
+    class_value_counts,
+    count_combinations,
+    encode_values,
+    shrink_codes,
+    stable_order,
+    tabulate,
+)
 from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
 
-VALUES = 16  # cells of a table of counts that take as long as to deal one person's value
+VALUES = 16  # cells of a table of counts that take as long as one person's value in a permutation
 
 Known = Annotated[Sequence[str], lambda name, value: expect.texts(name, value, "attributes")]
-Gain = Callable[..., float]  # of counts (classes, values) and what is known before
+Gain = Callable[..., float]  # a function of counts (classes, values) and the knowledge before the release
 
 
 @validated
-def known_classes(release: Release, knows: Known = ()) -> IntArray:
-    """Whom the adversary cannot tell apart.
+def find_known_classes(release: Release, knows: Known = ()) -> IntArray:
+    """Return the groups of people whom the adversary cannot distinguish.
 
-    The equivalence classes or buckets; finer where they also know the published attributes `knows` of a person. In a
-    bucketized release the adversary is taken to know a person's bucket, so these tell no more: exact quasi-identifiers
-    lead there, unless people who share them lie in several buckets, as under Anatomy; then the gains are an upper bound
-    (`privnb.evaluation.disclosure.leakage` has both).
+    The groups are the equivalence classes or buckets, or finer groups if the adversary also knows the published
+    attributes `knows` of a person. In a bucketized release, the adversary is assumed to know a person's bucket, so
+    `knows` adds nothing. Exact quasi-identifiers lead to the bucket unless people who share them are in several
+    buckets, as under Anatomy; the gains are then an upper bound (`privnb.evaluation.disclosure.leakage` computes both).
 
     Parameters
     ----------
@@ -51,31 +56,31 @@ def known_classes(release: Release, knows: Known = ()) -> IntArray:
     Returns
     -------
     integer array (n,)
-        A number from 0 for each person, in the dataset's order.
+        The number of each person's group, from 0, in the dataset's order.
 
     Raises
     ------
     Unreadable
-        For a release without classes, such as a noisy one: the gains are defined over them.
+        If the release has no classes, for example because of noise; the gains are defined over classes.
     """
     for name in knows:
-        release.schema[name]  # refuses a name that does not exist
+        release.schema[name]  # raises an error for an unknown name
     release.check_classes("the adversary's gains are")
     if not knows or release.buckets is not None:
         return release.defined_classes
-    return combinations(release.cells[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
+    return count_combinations(release.cells[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
 
 @validated
 def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArray:
-    """Sensitive values by class or bucket, from what is published alone.
+    """Count the sensitive values in each class or bucket, from the published table alone.
 
     Parameters
     ----------
     release : Release
     sensitive : str
     knows : list of str
-        As of `known_classes`.
+        Published attributes that the adversary also knows; see `find_known_classes`.
 
     Returns
     -------
@@ -84,31 +89,31 @@ def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArra
     Raises
     ------
     Unreadable
-        As `known_classes`.
+        If the release has no classes.
     """
     return class_value_counts(*_by_class(release, sensitive, knows), _times(release))
 
 
 @validated
 def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> FloatArray:
-    """What someone who knows the attributes `knows` of a person learns from the release without its quasi-identifiers.
+    """Return what an adversary learns about each class from the release without its quasi-identifiers.
 
-    Without `knows`, A_base for all of them: the trivial sanitization gives that away.
+    Without `knows`, this is A_base for every class, which the trivial sanitization also discloses.
 
     Parameters
     ----------
     release : Release
     sensitive : str
     knows : list of str
-        As of `known_classes`.
+        Published attributes that the adversary knows about a person.
 
     Returns
     -------
     float array (classes, values)
-        Shares of the sensitive values for each of `known_classes`.
+        The shares of the sensitive values for each class of `find_known_classes`.
     """
     classes, values = _by_class(release, sensitive, knows)
-    apart = groups(release, knows) if release.buckets is None else np.zeros(len(classes), dtype=np.int64)
+    apart = group_by_knowledge(release, knows) if release.buckets is None else np.zeros(len(classes), dtype=np.int64)
     of = np.zeros(classes.max() + 1, dtype=np.int64)
     of[classes] = apart
     return posterior_knowledge(class_value_counts(apart, values, _times(release)))[of]
@@ -116,54 +121,57 @@ def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> Flo
 
 @validated
 def baseline_knowledge(counts: Counts) -> FloatArray:
-    """A_base: the shares of the sensitive values in the whole table, float array (values,). Section 4.1."""
+    """Return A_base, the shares of the sensitive values in the whole table, as a float array (values,). Section 4.1."""
     return counts.sum(axis=0) / counts.sum()
 
 
 @validated
 def posterior_knowledge(counts: Counts) -> FloatArray:
-    """A_san: the shares of the sensitive values in each class, float array (classes, values). Section 4.1."""
+    """Return A_san, the shares of the sensitive values in each class, as a float array (classes, values).
+
+    Section 4.1.
+    """
     return counts / counts.sum(axis=1, keepdims=True)
 
 
 @validated
 def additive_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
-    """A_diff: how far the posterior knowledge of each class lies from the baseline.
+    """Return A_diff, the distance of the posterior knowledge about each class from the baseline.
 
-    Half the sum of absolute differences of shares, which is total variation. Section 4.1.
+    The distance is total variation, half the sum of absolute differences of shares. Section 4.1.
 
     Parameters
     ----------
     counts : integer array (classes, values)
-        How often each sensitive value stands in each class.
+        The number of times that each sensitive value occurs in each class.
     baseline : float array (classes, values), optional
-        Shares that the adversary knew of each class, from `knowledge_before`; None: A_base.
+        The shares that the adversary knew about each class, from `knowledge_before`. If None, A_base.
 
     Returns
     -------
     float array (classes,)
-        0 equal, 1 disjoint; lower protects more.
+        The distance: 0 for equal and 1 for disjoint distributions; lower protects better.
     """
     return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
 
 
 @validated
 def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
-    """A_quot: by which factor each class makes a value commoner or rarer, at most, as its natural logarithm.
+    """Return A_quot, the logarithm of the largest factor by which each class makes a value more or less common.
 
-    The largest |ln(share in the class / share before)| over values. Definition 1 asks it of every value. Section 4.1.
+    This is the largest |ln(share in the class / share before)| over all values, as in definition 1. Section 4.1.
 
     Parameters
     ----------
     counts : integer array (classes, values)
     baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
+        The shares that the adversary knew about each class; if None, A_base.
 
     Returns
     -------
     float array (classes,)
-        In nats: 0 (the class tells nothing) and more; infinite where the class lacks a value that there was; lower
-        protects more.
+        The logarithm in nats, from 0 (the class reveals nothing). The logarithm is infinite if the class lacks a value
+        of the baseline. Lower protects more.
     """
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
@@ -171,31 +179,54 @@ def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None
     return np.where(both, np.abs(np.log(quotient)), np.where(after == before, 0, np.inf)).max(axis=1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Without the release, the most common sensitive value of the table is the right guess for this share of "
+    "people. Lower protects more.",
+    unit="share of people",
+)
 def prior_accuracy(counts: Counts) -> float:
-    """Share of people whose sensitive value is guessed without the release, by always naming the commonest value.
+    """Return the share of people whose sensitive value is guessed correctly without the release.
 
-    `counts`: (classes, values). The best guess under A_base.
+    The guess is the most common value of the table, which is the best guess under A_base. `counts`: (classes, values).
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.1.
     """
     return counts.sum(axis=0).max() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="The most common sensitive value of a person's class is the right guess for this share of people. Lower "
+    "protects more.",
+    unit="share of people",
+)
 def posterior_accuracy(counts: Counts) -> float:
-    """Share of people whose sensitive value is guessed with the release, by naming the commonest value of their class.
+    """Return the share of people whose sensitive value is guessed correctly with the release.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4.
     """
     return counts.max(axis=1).sum() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), title="Surest guess", unit="probability", format="{:%}")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Surest guess",
+    sentence="In the class that reveals most, the most common sensitive value is the right guess about a person with "
+    "this probability. Lower protects more.",
+    unit="probability",
+    format="{:%}",
+)
 def largest_posterior(counts: Counts) -> float:
-    """How likely the commonest value of the class that tells most is: the guess about the worst-off person.
+    """Return the probability of the most common value in the class that reveals most.
 
-    FrequencyDiversity bounds it by 1 / l. `counts`: (classes, values).
+    `FrequencyDiversity` bounds this probability by 1 / l. `counts`: (classes, values).
 
     Source: Machanavajjhala et al., "l-Diversity", TKDD 1(1), 2007, section 2 (homogeneity attack).
     """
@@ -206,15 +237,17 @@ def largest_posterior(counts: Counts) -> float:
     kind="privacy",
     better="lower",
     bounds=(-1, 1),
+    sentence="A guess of the most common sensitive value in a person's class is right for this additional share of "
+    "people, compared with a guess of the most common value in the table. Lower protects more.",
     unit="share of people",
     format="{:+%} of people",
     baseline="by chance",
 )
 def accuracy_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """How many more people, as a share of all, are guessed right by the commonest value of their class than by that of
-    the table. Noise has it of a miner only, as a lower bound.
+    """Return the posterior accuracy minus the prior accuracy; 0 if the classes reveal nothing.
 
-    0 where classes tell nothing.
+    Noisy releases have no classes. The accuracy gain of such a release is measured by a miner, which gives a lower
+    bound.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_acc.
     """
@@ -222,48 +255,77 @@ def accuracy_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     return posterior_accuracy(counts) - before
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="This is the distance between the sensitive values in a person's class and those in the whole table, as a "
+    "mean over people: 0 if they agree, 1 if they share no value. Lower protects more.",
+    unit="distance, 0 to 1",
+    baseline="by chance",
+)
 def knowledge_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """How far the sensitive values in a person's class are from the whole table's, mean over people.
+    """Return the mean total variation between people's classes and the table.
 
-    Total variation: 0 equal, 1 disjoint. Classes weigh by their size. Erratum: Sramka et al. 2010, section 3, print it
-    with one representative a class and a division by the number of records, which is smaller by the mean class size and
-    does not give their Table 3.
+    Each class is weighted by its size. Erratum: Sramka et al. 2010, section 3, print a formula with one representative
+    for each class and a division by the number of records. The result of this formula is smaller by the factor of the
+    mean class size and does not reproduce their Table 3.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_know.
     """
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", baseline="by chance")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="An adversary who knows a person's class is less uncertain about their sensitive value by this amount, as "
+    "a mean over people. Lower protects more.",
+    unit="nats",
+    baseline="by chance",
+)
 def information_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """How much less uncertain a person's sensitive value is once their class is known.
+    """Return the mean reduction of uncertainty about people's sensitive values.
 
-    At most the entropy of the attribute. By Lemma 1 a delta-disclosure-private table keeps it below delta, which
-    therefore is of the natural logarithm too; it is never above `largest_quotient`.
+    The gain is at most the entropy of the attribute and never above `largest_quotient`. By Lemma 1, delta-disclosure
+    privacy keeps the gain below delta, so the gain, like delta, uses the natural logarithm.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
     return _mean(counts, information(counts, baseline))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="This is the distance between the sensitive values in the class that reveals most and those in the whole "
+    "table: 0 if they agree, 1 if they share no value. Lower protects more.",
+    unit="distance, 0 to 1",
+    baseline="by chance",
+)
 def largest_disclosure(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """How far the sensitive values of the class that tells most are from the whole table's.
-
-    t-closeness bounds it.
+    """Return the largest total variation between a class and the table, which t-closeness bounds.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.1, A_diff.
     """
     return additive_disclosure(counts, baseline).max()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", baseline="by chance")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="This is the largest factor by which a class makes a sensitive value more or less common than in the "
+    "table, as a logarithm; it is unbounded if a class lacks a value. Lower protects more.",
+    unit="nats",
+    baseline="by chance",
+)
 def largest_quotient(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite where a value
-    is absent.
+    """Return A_quot of the class that reveals most.
 
-    A_quot of that class. A release is delta-disclosure-private for every delta above it.
+    A release satisfies delta-disclosure privacy for every delta above this number.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.2, definition 1.
     """
@@ -272,18 +334,18 @@ def largest_quotient(counts: Counts, baseline: FloatArray | None = None) -> floa
 
 @validated
 def information(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
-    """How much less uncertain the sensitive value is in each class.
+    """Return the reduction of uncertainty about the sensitive value in each class.
 
     Parameters
     ----------
     counts : integer array (classes, values)
     baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
+        The shares that the adversary knew about each class; if None, A_base.
 
     Returns
     -------
     float array (classes,)
-        In nats: 0 (the class tells nothing) and more; lower protects more.
+        The reduction in nats, from 0 (the class reveals nothing); lower protects better.
     """
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
@@ -291,7 +353,7 @@ def information(counts: Counts, baseline: FloatArray | None = None) -> FloatArra
 
 
 @validated
-def permuted_gains(
+def permute_gains(
     release: Release,
     sensitive: str,
     *,
@@ -299,9 +361,10 @@ def permuted_gains(
     knows: Known = (),
     of: Sequence[Gain] = (accuracy_gain, knowledge_gain),
 ) -> tuple[float, ...]:
-    """The gains of the same classes when the sensitive values are permuted at random.
+    """Return the gains of the same classes with randomly permuted sensitive values.
 
-    Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells.
+    Small classes differ from the whole table by chance alone. The release discloses only the gain beyond the permuted
+    gain.
 
     Parameters
     ----------
@@ -309,47 +372,37 @@ def permuted_gains(
     sensitive : str
     rng : int, Generator or None
     knows : list of str
-        As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
+        Published attributes that the adversary also knows. Values are permuted among people with the same values of
+        these attributes.
     of : tuple of functions
-        The gains, each of counts and a baseline.
+        The gains, each of which is a function of counts and a baseline.
 
     Returns
     -------
     tuple of float
-        The mean of each gain over as many permutations as of `deals`. `VALUES` cells of the counts are as many as one
-        record.
+        The mean of each gain over the permutations; `permutation_count` gives their number.
     """
     classes, values = _by_class(release, sensitive, knows)
-    codes, distinct = coded(values)
-    shape, apart = (classes.max() + 1, len(distinct)), groups(release, knows)
+    codes, distinct = encode_values(values)
+    shape, apart = (classes.max() + 1, len(distinct)), group_by_knowledge(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found, several = np.random.default_rng(rng), [], apart.any()
-    size = max(len(codes), shape[0] * shape[1] // VALUES)  # of thousands of values the table is larger than the people
-    for _ in range(deals(size, 20)):
-        # Of one group the values themselves are permuted, which is the same draw in half the time.
-        dealt = codes[permute(apart, generator)] if several else generator.permutation(small(codes, shape[1]))
-        # Value by value in memory: what is asked of each class goes over all of them at once.
+    size = max(len(codes), shape[0] * shape[1] // VALUES)  # with thousands of values, counts outnumber people
+    for _ in range(permutation_count(size, 20)):
+        # # For one group, a permutation of the values themselves gives the same draw in half the time.
+        dealt = codes[permute(apart, generator)] if several else generator.permutation(shrink_codes(codes, shape[1]))
+        # In memory, the counts of one value are neighbors: gains go over all classes at once.
         counts = tabulate(dealt.astype(np.int64), classes, shape[::-1]).T
         found.append([gain(counts, before) for gain in of])
     return tuple(np.mean(found, axis=0))
 
 
-def deals(records: int, most: int) -> int:
-    """How often values are dealt at random for a baseline: until half a million are dealt, at least twice. The larger a
-    table, the less two deals differ.
+def permutation_count(records: int, most: int) -> int:
+    """Return the number of random permutations for a baseline: 2 to `most`, or enough to permute half a million values.
 
-    Parameters
-    ----------
-    records : int
-        1 or more.
-    most : int
-        1 or more: never more often than this.
+    The larger the table is, the less the results of two permutations differ.
 
-    Returns
-    -------
-    int
-
-    >>> deals(45_222, 20), deals(1_000_000, 20)
+    >>> permutation_count(45_222, 20), permutation_count(1_000_000, 20)
     (12, 2)
     """
     return min(max(-(-500_000 // records), 2), most)
@@ -357,47 +410,47 @@ def deals(records: int, most: int) -> int:
 
 @validated
 def permute(groups: IntArray, rng: np.random.Generator) -> IntArray:
-    """Whose value each person gets when values are permuted at random inside each group: integer array (n,).
+    """Return a random permutation inside each group: the place of each person's new value, integer array (n,).
 
-    `groups`: integer array (n,), all equal to permute among everybody. `rng`: a numpy Generator.
+    `groups` is an integer array (n,); if there is only one group, the values are permuted among all people.
     """
     order, permuted = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
-    if not groups.any():  # one group: sorting it would change nothing
+    if not groups.any():  # sorting one group would change nothing
         return order
     permuted[stable_order(groups)] = order[stable_order(groups[order])]
     return permuted
 
 
 def _by_class(release: Release, sensitive: str, knows: Known) -> tuple[IntArray, Array]:
-    """The class and the sensitive value of n records, two arrays (n,), see `Release.by_class`."""
+    """Return the class and the sensitive value of n records, as two arrays (n,); see `Release.by_class`."""
     published, values = release.by_class(sensitive)
-    classes = known_classes(release, knows)
+    classes = find_known_classes(release, knows)
     return (published if release.buckets is not None else classes), values
 
 
 def _times(release: Release) -> IntArray | None:
-    """How many records each entry of `_by_class` is, or None; buckets are listed record by record."""
+    """Return the number of records of each entry of `_by_class`, or None; buckets are listed record by record."""
     return release.times if release.buckets is None else None
 
 
 @validated
-def groups(release: Release, knows: Known = ()) -> IntArray:
-    """Whom the adversary could tell apart before.
+def group_by_knowledge(release: Release, knows: Known = ()) -> IntArray:
+    """Return the groups of people whom the adversary could distinguish before the release.
 
     Parameters
     ----------
     release : Release
     knows : list of str
-        As of `known_classes`.
+        Published attributes that the adversary knows about a person.
 
     Returns
     -------
     integer array (n,)
-        A number from 0 for each record, one for everybody without `knows`.
+        The number of each record's group, from 0. Without `knows`, everybody is in one group.
     """
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
-    return combinations(release.cells[list(knows)]).index
+    return count_combinations(release.cells[list(knows)]).index
 
 
 def _before(counts: Counts, baseline: FloatArray | None) -> FloatArray:
@@ -406,10 +459,13 @@ def _before(counts: Counts, baseline: FloatArray | None) -> FloatArray:
     fits: Any = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
     fits = fits and baseline.shape in (counts.shape, counts.shape[1:])
     if not (fits and (baseline >= 0).all() and np.allclose(baseline.sum(axis=-1), 1)):
-        raise UsageError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
+        raise UsageError(
+            f"`baseline` must be shares of the sensitive values, shape {counts.shape}; got "
+            f"{expect.describe_value(baseline)}. Give the result of `knowledge_before`."
+        )
     return baseline
 
 
 def _mean(counts: Counts, of_classes: FloatArray) -> float:
-    """The mean over people of what holds of their class."""
+    """Return the mean over people of a number that is given for each class."""
     return of_classes @ counts.sum(axis=1) / counts.sum()

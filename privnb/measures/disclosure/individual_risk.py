@@ -1,6 +1,6 @@
-"""How likely somebody in a sample is found in the population that it was drawn from."""
+"""The risk that a person of a sample is re-identified in the population from which the sample was drawn."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,56 +9,93 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 
-MANY = 50  # people of a sample: of more, the sum of the hypergeometric series is at hand
+MANY = 50  # number of people in a sample above which the hypergeometric series converges fast
 
 
 def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
-    """How likely a person is linked to the right one of the people of the population who are alike.
+    """Return the probability that a person is linked to the right person among those who are indistinguishable.
 
-    Of a combination that f people of the sample have, the number F of those in the population is not known; given f it
-    is taken to follow a negative binomial law, with p = f / (the sum of their sampling weights). The risk is the mean
-    of 1 / F. It is 1 / f where the sample is the population.
+    If f people of the sample have a combination, the number F of people of the population with the combination is
+    unknown. Given f, F is assumed to follow a negative binomial distribution, with p = f / (the sum of their sampling
+    weights). The risk is the mean of 1 / F. The risk is 1 / f if the sample is the population.
 
     Parameters
     ----------
     sample : integer array (m,)
-        f of each person, from 1.
+        The number f for each person, at least 1.
     population : float array (m,)
-        The sum of the weights of the f people; below f it counts as f.
+        The sum of the weights of the f people; a sum below f counts as f.
 
     Returns
     -------
     float array (m,)
-        Above 0 to 1, lower protects better.
+        Probabilities above 0 and at most 1; lower protects better.
 
     Raises
     ------
     ValueError
-        For a count below 1, or a sum that is none.
+        For a count below 1, or a sum that is not a positive number.
 
     Source: Benedetti and Franconi, "Statistical and technological solutions for controlled data dissemination", NTTS
-    1998; Franconi and Polettini, "Individual risk estimation in mu-ARGUS: a review", PSD 2004. For f = 1 it is
-    p / (1 - p) log(1 / p). In general it is p / f times the hypergeometric function 2F1(1, 1; f + 1; 1 - p),
-    by Euler's transformation of the source's form.
+    1998; Franconi and Polettini, "Individual risk estimation in mu-ARGUS: a review", PSD 2004. For f = 1, the risk is p
+    / (1 - p) log(1 / p). In general, it is p / f times the hypergeometric function 2F1(1, 1; f + 1; 1 - p), by Euler's
+    transformation of the source's form.
 
     >>> individual_risk([1], [17.0]).round(8).tolist()
     [0.17707583]
     """
     f, whole = _numbers("sample", sample), _numbers("population", population)
     if f.shape != whole.shape or (f < 1).any() or (f % 1 != 0).any():
-        raise UsageError(f"sample must be whole numbers of people from 1, one per person, got {expect.found(sample)}.")
+        raise UsageError(
+            f"`sample` must be whole numbers of at least 1, one for each person; got {expect.describe_value(sample)}."
+        )
     p = f / np.maximum(whole, f)
     return p / f * _gauss(f, p)
 
 
+class GlobalRisk(NamedTuple):
+    """The risk of a whole sample: the expected number of people re-identified, and their share of the sample."""
+
+    expected: float
+    share: float
+
+
+def global_risk(individual: ArrayLike) -> GlobalRisk:
+    """Return the expected number of people re-identified in a sample, and their share; lower protects more.
+
+    A low share may hide a few people with a high risk: look at the largest individual risks, too.
+
+    Parameters
+    ----------
+    individual : float array (n,)
+        The risk of each person, see `individual_risk`; 1 / f without sampling weights.
+
+    Raises
+    ------
+    ValueError
+        For a risk that is not above 0.
+
+    Source: Franconi and Polettini, PSD 2004; Benschop, Machingauta and Welch, "Statistical disclosure control: a
+    practice guide", World Bank, global risk.
+
+    >>> global_risk([0.5, 0.5, 0.25, 0.25])
+    GlobalRisk(expected=1.5, share=0.375)
+    """
+    risks = _numbers("individual", individual)
+    return GlobalRisk(float(risks.sum()), float(risks.mean()))
+
+
 def _gauss(f: FloatArray, p: FloatArray) -> FloatArray:
-    """2F1(1, 1; f + 1; 1 - p): float array (m,). SciPy 1.17 has no number of it for f from 100 and p below 0.01."""
-    from scipy.special import hyp2f1  # seldom needed, and slow to import
+    """Return 2F1(1, 1; f + 1; 1 - p), float array (m,).
+
+    The function of SciPy 1.17 fails for f from 100 on and p below 0.01.
+    """
+    from scipy.special import hyp2f1  # imported only if needed, because the import is slow
 
     found = hyp2f1(1, 1, np.minimum(f, MANY) + 1, 1 - p)
     many = f > MANY
     term = total = np.ones(many.sum())
-    for n in range(1, MANY):  # each term is at most n / (f + n) of the one before: the last is below 1e-28
+    for n in range(1, MANY):  # each term is at most n / (f + n) of the previous one: the last is below 1e-28
         term = term * n / (f[many] + n) * (1 - p[many])
         total = total + term
     found[many] = total
@@ -68,5 +105,5 @@ def _gauss(f: FloatArray, p: FloatArray) -> FloatArray:
 def _numbers(name: str, given: Any) -> FloatArray:
     found = np.asarray(given)
     if found.ndim != 1 or found.dtype.kind not in "iuf" or not (np.isfinite(found) & (found > 0)).all():
-        raise UsageError(f"{name} must be an array (m,) of numbers above 0, got {expect.found(given)}.")
+        raise UsageError(f"`{name}` must be an array (m,) of numbers above 0; got {expect.describe_value(given)}.")
     return found.astype(float)

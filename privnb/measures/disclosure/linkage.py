@@ -1,4 +1,4 @@
-"""How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
+"""Measures of re-identification: how often a linkage attack links people to their rows (see `attacks.Linkage`)."""
 
 import math
 from collections.abc import Sequence
@@ -11,30 +11,40 @@ from privnb.attacks.linkage.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.measures.intervals import mean_interval, wilson
-from privnb.microdata.counts import combinations, distinct_codes, once_each
+from privnb.microdata.counts import count_combinations, group_codes, select_person_rows
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
-from privnb.runtime.names import some_of
+from privnb.runtime.names import abbreviate_names
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Re-identification rate",
+    sentence="An adversary who knows all quasi-identifiers links this share of people to their own row. Lower protects "
+    "more.",
+    unit="share of people",
+)
 def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
-    """Share of people whose row is found by an adversary who knows all quasi-identifiers.
+    """Return the expected share of people whom the attack links to their own row, with its 95% interval.
 
-    Each person of the release counts the share of their candidates that are theirs: 1 / candidates, or 0 if their row
-    is none. No guess is drawn. The baseline is `found_at_random`.
+    Each person counts as the share of the candidate rows that are the person's own: 1 / candidates, or 0 if the
+    person's row is not a candidate. The rate is an expectation, so no guess is drawn at random. The baseline is
+    `random_linkage_rate`.
 
-    Where people have several records the adversary guesses once for each thing that they know of a person, and a person
-    counts as found if any guess gives a row of theirs: the chance of that, as guesses are drawn apart.
+    If people have several records, the adversary makes one guess for each distinct record that the adversary knows
+    about a person, and the person is linked if any guess gives one of the person's rows. The rate is the probability of
+    such a link, for guesses that are drawn independently.
 
     Parameters
     ----------
     attack : RecordLinkage
-        Fitted to the release that `key` belongs to.
+        An attack that is fitted to the release to which `key` belongs.
     dataset : Dataset
     key : integer array (rows,)
         The record of each published row, from `Release.publish`.
@@ -42,47 +52,56 @@ def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: Int
     Returns
     -------
     share, low, high : float
-        The 95% interval is Wilson's: that of one guess for each person, if people are drawn independently at random.
-        People in one class of a release are not independent; see `intervals.of_classes`.
+        The 95% interval is Wilson's, for one guess about each person, and for people who are drawn independently at
+        random. People in one class of a release are not independent; see `intervals.class_interval`.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
-    chances = found_by_person(attack, dataset, key)[0]
+    chances = link_probabilities(attack, dataset, key)[0]
     share = float(chances.mean())
     return share, *wilson(share * len(chances), len(chances))
 
 
 @validated
-def found_at_random(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> float:
-    """Share of people whom as many guesses at a row among all find: 1 / n where each has one record.
+def random_linkage_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> float:
+    """Return the share of people whom the same number of random guesses links: 1 / n if people have one record each.
 
     Parameters
     ----------
     attack, dataset, key
-        As of `reidentification_rate`.
+        The arguments of `reidentification_rate`.
 
     Returns
     -------
     float
-        0 to 1.
+        The share of people, from 0 to 1.
     """
     expect.vector("key", key)
-    attack.truth(dataset, key)  # refuses the key of another release
-    return 1 / len(key) if dataset.people is None else float(found_by_person(attack, dataset, key)[1].mean())
+    attack.truth(dataset, key)  # raises an error for the key of another release
+    return 1 / len(key) if dataset.people is None else float(link_probabilities(attack, dataset, key)[1].mean())
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", counts_people=True)
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="An adversary who knows all quasi-identifiers links this number of people to their own row with "
+    "certainty. Lower protects more.",
+    unit="people",
+    counts_people=True,
+)
 def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> int:
-    """People whose own rows are the only candidates, so that they are linked for certain.
+    """Count the people whose only candidate rows are their own.
 
-    Without the release it is 0 (from two people on): the linking that k-anonymity is made against.
+    Without the release, the count is 0 in a table of two or more people. k-anonymity is designed to prevent this
+    linkage.
 
     Parameters
     ----------
     attack : RecordLinkage
     dataset : Dataset
     key : integer array (rows,)
-        As of `reidentification_rate`.
+        The record of each published row, from `Release.publish`.
 
     Returns
     -------
@@ -90,31 +109,40 @@ def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> 
 
     Source: Sweeney, IJUFKS 10(5), 2002.
     """
-    return int((found_by_person(attack, dataset, key)[0] > 1 - ROUNDING).sum())
+    return int((link_probabilities(attack, dataset, key)[0] > 1 - ROUNDING).sum())
 
 
-@measure(kind="privacy", better="higher", bounds=(1, math.inf), title="Place of the true row", unit="places")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(1, math.inf),
+    title="Rank of the true row",
+    sentence="An adversary ranks all rows by how well they fit a person; this is the mean rank of people's own rows, "
+    "where 1 is a correct link. Higher protects more.",
+    unit="places",
+)
 def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
-    """At which place a person's own row stands among all, as an adversary ranks them: 1 is found, mean over people.
+    """Return the mean rank of people's own rows, with its 95% interval.
 
-    The baseline is the middle place, (rows + 1) / 2.
+    The baseline is the middle rank, (rows + 1) / 2.
 
     Parameters
     ----------
     attack : ScoredLinkage
-        Fitted to the release that `key` belongs to.
+        An attack that is fitted to the release to which `key` belongs.
     dataset : Dataset
-        One record per person.
+        A table with one record per person.
     key : integer array (rows,)
-        As of `reidentification_rate`.
+        The record of each published row, from `Release.publish`.
 
     Returns
     -------
     place, low, high : float
-        The 95% interval is of the mean, were these people a random sample of many; none below 1.
+        The mean rank and its 95% interval, if these people are a random sample of many people; the lower end is at
+        least 1.
 
-    Source: Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE 2007 (how many others
-    fit better).
+    Source: Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE 2007 (the number of
+    other records that fit better).
     """
     expect.vector("key", key)
     places = attack.ranks(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
@@ -124,26 +152,27 @@ def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tu
 
 
 @validated
-def found_by_person(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[FloatArray, FloatArray]:
-    """How likely each person of the release is found, and by as many guesses at random.
+def link_probabilities(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the probability that each person of the release is linked, by the attack and by random guesses.
 
     Parameters
     ----------
     attack, dataset, key
-        As of `reidentification_rate`.
+        The arguments of `reidentification_rate`.
 
     Returns
     -------
-    with_it, at_random : float array (people,)
-        0 to 1. Of the people of the release, in ascending order of their number, or of their record without a key.
+    by_attack, at_random : float array (people,)
+        Probabilities for the people of the release, in ascending order of their number, or of their record if the
+        dataset has no key of people.
     """
     expect.vector("key", key)
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:
         return _chance(attack, known, rows), np.full(len(records), 1 / len(records))
-    person, asked = _asked(dataset, records, attack.known or dataset.schema.quasi_identifiers)
-    # Each thing that is known of somebody beside each row of theirs.
+    person, asked = _distinct_records(dataset, records, attack.known or dataset.schema.quasi_identifiers)
+    # Each distinct record of a person is paired with each of the person's rows.
     order, own = np.argsort(person, kind="stable"), np.bincount(person)
     times = own[person[asked]]
     begin = np.cumsum(own)[person[asked]] - times
@@ -154,53 +183,57 @@ def found_by_person(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray)
 
 
 @validated
-def found_in_own_class(release: Release, dataset: Dataset) -> tuple[FloatArray, FloatArray]:
-    """How likely each person of the release is found by an adversary who knows in which class they are, and by as many
-    guesses at random.
+def class_link_probabilities(release: Release, dataset: Dataset) -> tuple[FloatArray, FloatArray]:
+    """Return the probability that each person is linked by an adversary who knows the class, and by random guesses.
 
-    An adversary who knows the sanitizer can know the class where equal records are published alike: rows under other
-    labels that cover the person's values as well are then excluded. The guesses are those of `found_by_person`.
+    An adversary who knows the sanitizer can know the class if equal records are published in the same way: such an
+    adversary excludes rows with other labels that also cover the person's values. The guesses are those of
+    `link_probabilities`.
 
     Parameters
     ----------
     release : Release
-        One whose quasi-identifiers are all published as they are, generalized or suppressed.
+        A release in which all quasi-identifiers are unchanged, generalized or suppressed.
     dataset : Dataset
 
     Returns
     -------
-    with_it, at_random : float array (people,)
-        As of `found_by_person`.
+    by_attack, at_random : float array (people,)
+        Probabilities in the order of `link_probabilities`.
     """
     if missing := set(dataset.schema.quasi_identifiers) - {*release.treated(*TRUE)}:
-        raise Unreadable(f"a class has true labels of all quasi-identifiers, and {some_of(sorted(missing))} has none.")
+        raise Unreadable(
+            "classes need true labels of all quasi-identifiers, but the release has no true labels of "
+            f"{abbreviate_names(sorted(missing))}."
+        )
     records = np.arange(len(dataset)) if release.records is None else release.records
     order = np.argsort(records, kind="stable")
     records, classes = records[order], release.equivalence_classes[order]
     sizes = np.bincount(classes)[classes]
     if dataset.people is None:
         return 1 / sizes, np.full(len(records), 1 / len(records))
-    person, asked = _asked(dataset, records, dataset.schema.quasi_identifiers)
-    _, together = distinct_codes([person, classes], [person.max() + 1, classes.max() + 1])
+    person, asked = _distinct_records(dataset, records, dataset.schema.quasi_identifiers)
+    _, together = group_codes([person, classes], [person.max() + 1, classes.max() + 1])
     found, own = np.bincount(together)[together] / sizes, np.bincount(person)[person] / len(records)
     return _any(person[asked], found[asked]), _any(person[asked], own[asked])
 
 
-def _asked(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Whose each of the records is, integer array (records,) from 0, and the positions of those by which somebody is
-    looked for: one of each person's that are equal in the columns `names`.
+def _distinct_records(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Return the person of each record, (records,) from 0, and the positions of each person's distinct records.
+
+    Two records of a person are distinct if they differ in the columns `names`.
     """
     assert dataset.people is not None
     person = np.unique(dataset.people[records], return_inverse=True)[1]
-    return person, once_each(person, combinations(dataset.table.iloc[records][list(names)]).index)
+    return person, select_person_rows(person, count_combinations(dataset.table.iloc[records][list(names)]).index)
 
 
 def _chance(attack: RecordLinkage[Any], known: pd.DataFrame, rows: IntArray) -> FloatArray:
-    """What the attack says: float array (m,). Raises ValueError for anything else: it would read as found or not."""
+    """Return the attack's probabilities as a float array (m,). Raises ValueError for any other result."""
     return np.asarray(expect.vector(f"{attack!r}: chance", attack.chance(known, rows), len(known)))
 
 
 def _any(person: IntArray, chance: FloatArray) -> FloatArray:
-    """How likely it is that one of each person's guesses is right: float array (people,)."""
+    """Return, for each person, the probability that any of the guesses is right, as a float array (people,)."""
     with np.errstate(divide="ignore"):
         return 1 - np.exp(np.bincount(person, np.log1p(-np.minimum(chance, 1))))

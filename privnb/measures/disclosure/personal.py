@@ -1,7 +1,8 @@
-"""Privacy that each person sets: a guarding node of the sensitive attribute's taxonomy that nobody may learn of them.
+"""Personalized privacy: each person names a node of the taxonomy of sensitive values that must be protected.
 
-A breach is that an adversary who finds a person's class claims a value below their guarding node, and is right. The
-values of a class may be published as nodes: of such a label each leaf is as likely.
+This node is called the guarding node. A breach occurs if an adversary who finds a person's class claims a value below
+the person's guarding node and is right. The values of a class may be published as nodes; all leaves of such a label are
+then equally likely.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu 2008, section 2.3.2 and chapter
 19.
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.microdata.counts import tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
@@ -20,11 +21,12 @@ from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import instead, validated
 
-state(
+register_measure(
     "breach_probability",
     kind="privacy",
-    title="Breach of one's own wish",
-    sentence="How likely an adversary who knows the quasi-identifiers tells of somebody what they want nobody to tell.",
+    title="Breach probability",
+    sentence="An adversary who knows the quasi-identifiers learns with this probability what a person wants nobody to "
+    "learn. Lower protects more.",
     source="Xiao and Tao, SIGMOD 2006",
     format="{:%}",
 )
@@ -35,7 +37,7 @@ Tree = Annotated[Taxonomy, instead(Taxonomy, "Take it from the hierarchies of a 
 
 @validated
 def guarded_share(tree: Tree, label: str, guard: str) -> float:
-    """Share of the leaves of a published label that lie below a guarding node: 0 to 1, lower is better.
+    """Return the share, from 0 to 1, of a published label's leaves that are below a guarding node; lower is better.
 
     Parameters
     ----------
@@ -43,17 +45,13 @@ def guarded_share(tree: Tree, label: str, guard: str) -> float:
     label, guard : str
         Nodes or leaves.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     SchemaError
-        For a guarding node, or a label, that the taxonomy lacks.
+        If the taxonomy lacks the guarding node or the label.
     """
     leaves, below = _leaves(tree, label, "published label"), _leaves(tree, guard, "guarding node")
-    # The leaves of a node stand side by side.
+    # The leaves of a node are neighbors.
     both = min(leaves[-1], below[-1]) - max(leaves[0], below[0]) + 1
     return max(int(both), 0) / len(leaves)
 
@@ -64,33 +62,36 @@ def _leaves(tree: Taxonomy, node: str, what: str) -> IntArray:
     except SchemaError:
         known = dict.fromkeys(label for row in tree.rows for label in row[1:])
         raise SchemaError(
-            f"the taxonomy of '{tree.name}' has no {what} '{node}'. Name a leaf, or one of {', '.join(known)}."
+            f"the taxonomy of '{tree.name}' has no {what} '{node}'. Try a leaf, or one of {', '.join(known)}."
         ) from None
 
 
 @validated
-def breaches(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
-    """How likely it is that an adversary rightly claims a value below the guarding node of each person of a release.
+def breach_probabilities(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
+    """Return the probability that an adversary rightly claims a value below each person's guarding node.
 
-    They take everybody in a class for the owner of any of its rows, as likely as each other one.
+    The adversary considers each person of a class equally likely to own any of its rows.
 
     Parameters
     ----------
     tree : Taxonomy
     classes : integer array (n,)
-        From 0.
+        The class of each row, from 0.
     labels, guards : array (n,) of str
-        Published sensitive labels and guarding nodes; an empty guard guards nothing.
+        The published sensitive labels and the guarding nodes; an empty guard protects nothing.
 
     Returns
     -------
     float array (n,)
-        0 to 1, lower is better; 0 where nothing is guarded.
+        Probabilities from 0 to 1, where lower is better; 0 for a person without a guarding node.
 
-    Source: Xiao and Tao, SIGMOD 2006, section 4, for one row each.
+    Source: Xiao and Tao, SIGMOD 2006, section 4, for one row per person.
     """
     if classes.ndim != 1 or classes.dtype.kind not in "iu" or not len(classes) or classes.min() < 0:
-        raise UsageError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")
+        raise UsageError(
+            f"`classes` must be whole numbers of at least 0, one for each row; got {expect.describe_value(classes)}. "
+            "Give `release.classes`."
+        )
     labels, guards = np.asarray(labels, dtype=object), np.asarray(guards, dtype=object)
     expect.column("labels", labels, len(classes))
     expect.column("guards", guards, len(classes))

@@ -1,9 +1,9 @@
 """Privacy loss and utility loss, the two axes of Li and Li's trade-off (KDD 2009, section 4).
 
-Privacy is lost by each person, so the worst-off counts, against what is known without quasi-identifiers. Utility is
-lost on what can be said of large populations, so the mean over them counts, against the original. Both are exact for
-the people in the table: nobody is sampled, so they have no interval. In nats: natural logarithms, as the paper's 0.692
-shows.
+Each person loses privacy, so privacy loss is the loss of the worst-off person, compared with the table without
+quasi-identifiers. Statements about large populations lose utility, so utility loss is a mean over populations, compared
+with the original table. Both losses are exact for the people in the table: nobody is sampled, so the losses have no
+interval. The unit is nats, because the paper's 0.692 shows natural logarithms.
 """
 
 import math
@@ -16,7 +16,7 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.measures.utility.populations import LargePopulations
-from privnb.microdata.counts import once_each, small, tabulate
+from privnb.microdata.counts import select_person_rows, shrink_codes, tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.release import Release
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
@@ -28,15 +28,16 @@ from privnb.runtime.validation import Randomness, validated
 
 
 class _KullbackLeibler(JensenShannonCloseness):
-    """As a distance only."""
+    """A distance in the form of a model, which no sanitizer enforces."""
 
     def level(self, counts: IntArray, whole: IntArray) -> FloatArray:
+        """Return the Kullback-Leibler divergence of each class from the table, as a float array (classes,)."""
         from scipy.special import rel_entr
 
         return rel_entr(*shares(counts, whole)).sum(axis=1)
 
 
-# What each distance between the table's values and a class's is: the level of the privacy model that bounds it.
+# Each distance between a class and the table is the level of the privacy model that bounds it.
 DISTANCES: dict[str, Callable[[float, str], TCloseness | JensenShannonCloseness]] = {
     "Jensen-Shannon": JensenShannonCloseness,
     "Kullback-Leibler": _KullbackLeibler,
@@ -47,27 +48,27 @@ DISTANCES: dict[str, Callable[[float, str], TCloseness | JensenShannonCloseness]
 
 @validated
 def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
-    """What each person loses: how far the sensitive values of their class or bucket lie from the whole table's.
+    """Return each person's privacy loss: the distance of the person's class or bucket from the whole table.
 
     Parameters
     ----------
     release : Release
     sensitive : str
     distance : str or Taxonomy
-        One of `DISTANCES`, or a `Taxonomy` of the sensitive values for the earth mover's distance along it.
-        "Jensen-Shannon": up to ln 2; "Kullback-Leibler", of the class from the table: up to -ln of the rarest value's
-        share; "total variation" and "earth mover" (values in the order of their domain): up to 1.
+        One of `DISTANCES`, or a `Taxonomy` of the sensitive values, for the earth mover's distance along this taxonomy.
+        "Jensen-Shannon" is at most ln 2; "Kullback-Leibler", of the class from the table, is at most -ln of the rarest
+        value's share; "total variation" and "earth mover" (values in the order of their domain) are at most 1.
 
     Returns
     -------
     float array (n,)
-        In the dataset's order: one number per person, so show it only in summary. 0: their class tells no more than the
-        table without quasi-identifiers; higher is worse for them.
+        The losses in the dataset's order. There is one number per person, so show only summaries. A loss of 0 means
+        that the class reveals no more than the table without quasi-identifiers; higher is worse for the person.
 
     Raises
     ------
     Unreadable
-        For a release without classes, such as a noisy one.
+        If the release has no classes, for example because of noise.
 
     Source: section 4.1, P_loss(t).
     """
@@ -81,86 +82,86 @@ def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Sha
     kind="privacy",
     better="lower",
     bounds=(0, math.inf),
-    title="Privacy loss of the worst off",
+    title="Privacy loss of the worst-off person",
+    sentence="This is the largest distance between the sensitive values in any person's class and those in the whole "
+    "table; noisy releases have no classes, so this loss is not defined for them. Lower protects more.",
     unit="nats",
     baseline="by chance",
 )
 def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> float:
-    """How far the sensitive values in the worst person's class are from the whole table's. Noise leaves no classes.
+    """Return the largest of `privacy_losses`.
 
-    The largest of `privacy_losses`. How to read it: `revealed_losses` says what somebody loses whose value becomes
-    known for certain, on Adult's occupation from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher
-    end. Below the lower end nobody's value is known for certain; above, somebody's may be, or a class may only make a
-    rare value likely. The ends belong to the commonest and the rarest value, but by the earth mover's distance, where
-    it counts how far a value lies from the others.
+    `compute_revealed_losses` gives a scale: the loss of a person whose value becomes known with certainty. For Adult's
+    occupation, this loss is from 0.488 to 0.692 nats by Jensen-Shannon. Nobody can lose more than the larger number. If
+    the privacy loss is below the smaller number, nobody's value is known with certainty. If it is above the smaller
+    number, somebody's value may be known with certainty, or a class may only make a rare value likely. The two numbers
+    belong to the most common and the rarest value, except under the earth mover's distance, where they depend on the
+    distance of a value from the others.
 
     Parameters
     ----------
     release : Release
     sensitive : str
     distance : str or Taxonomy
-        As of `privacy_losses`.
+        See `privacy_losses`.
 
     Returns
     -------
     float
-        In nats for the first two of `DISTANCES`, a share of 1 for the others.
+        The loss in nats for the first two of `DISTANCES`, and from 0 to 1 for the others.
 
-    Source: Li and Li, KDD 2009, section 4.1, P_loss; its reading: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.1, P_loss; its interpretation: section 5.1.
     """
     return float(privacy_losses(release, sensitive, distance).max())
 
 
 @validated
-def permuted_losses(
-    release: Release, sensitive: str, distance: Any = "Jensen-Shannon", *, rng: Randomness
-) -> pd.Series:
-    """`privacy_losses` of the same classes with the sensitive values permuted at random, again and again.
+def permute_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon", *, rng: Randomness) -> pd.Series:
+    """Yield `privacy_losses` of the same classes with randomly permuted sensitive values, without end.
 
-    Small classes differ from the whole table by chance alone. That is a loss too: people are believed to be what their
-    class shows. But it tells nothing true of anybody. See `gains.permuted_gains`.
+    Small classes differ from the whole table by chance alone. This difference is also a loss, because people are judged
+    by their class, but it reveals nothing true about anybody. See `gains.permute_gains`.
 
     Parameters
     ----------
     release : Release
     sensitive : str
     distance : str or Taxonomy
-        As of `privacy_losses`.
+        See `privacy_losses`.
     rng : int, Generator or None
 
     Yields
     ------
     float array (n,)
-        Without end.
     """
     release.check_classes("the privacy loss is")
     model, (groups, values, people) = _model(sensitive, distance), release.of_people(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
-    generator, codes = np.random.default_rng(rng), small(codes, width)
+    generator, codes = np.random.default_rng(rng), shrink_codes(codes, width)
     while True:
         dealt = generator.permutation(codes)
-        once, everybody = once_each(people, groups, dealt), once_each(people, dealt)
+        once, everybody = select_person_rows(people, groups, dealt), select_person_rows(people, dealt)
         counts = tabulate(groups[once], dealt[once], (groups.max() + 1, width))
         yield model.level(counts, np.bincount(dealt[everybody], minlength=width))[release.classes]
 
 
 @validated
-def revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
-    """What a person would lose if their sensitive value became known for certain.
+def compute_revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
+    """Return the privacy loss of a person whose sensitive value becomes known with certainty, by value.
 
-    The scale for `privacy_loss`: the commoner a value, the less there is to lose.
+    These losses are the scale for `privacy_loss`: the more common a value is, the smaller its loss is.
 
     Parameters
     ----------
     dataset : Dataset
     sensitive : str
     distance : str or Taxonomy
-        As of `privacy_losses`.
+        See `privacy_losses`.
 
     Returns
     -------
     Series
-        By value that occurs, rising.
+        The loss for each value that occurs, in ascending order.
 
     Source: section 5.1.
     """
@@ -174,51 +175,58 @@ def revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "Jensen-Sh
 
 @validated
 def utility_losses(populations: LargePopulations, release: Release) -> pd.Series:
-    """How wrong a release is about each large population: the Jensen-Shannon divergence between its true and its
-    estimated distribution of the sensitive attribute.
+    """Return the error of a release about each large population.
 
-    The estimate takes every value of a generalized cell as equally likely, every sensitive value of a bucket for each
-    of its people, `*` as any value of the public domain, and a noisy number as the nearest of its domain. It does not
-    try to undo noise.
+    The error is the Jensen-Shannon divergence between the true and the estimated distribution of the sensitive
+    attribute. The estimate treats all values of a generalized cell as equally likely, gives each person of a bucket
+    every sensitive value of the bucket, reads `*` as any value of the public domain, and moves a noisy number to the
+    nearest value of its domain. The estimate does not undo noise.
 
     Parameters
     ----------
     populations : LargePopulations
-        Of the original.
+        The populations of the original.
     release : Release
 
     Returns
     -------
     Series
-        By predicate, in nats. 0: the estimate is right; at most ln 2; lower is better.
+        The error by predicate, in nats: from 0 if the estimate is right to ln 2. Lower is better.
 
     Source: section 4.2, U_loss(y).
     """
     counted = populations.counts, populations.estimated(release)
     losses = jensen_shannon(*(each / each.sum(axis=1, keepdims=True) for each in counted))
     index = pd.Index(populations.predicates, name="population")
-    return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not fall below
+    return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not go below 0
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats", baseline="trivial release")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.log(2)),
+    sentence="This is the mean divergence between the sensitive values of large groups of people as estimated from "
+    "the release and the true sensitive values. Lower is better.",
+    unit="nats",
+    baseline="trivial release",
+)
 def utility_loss(populations: LargePopulations, release: Release) -> float:
-    """How wrong the release is about large groups of people.
+    """Return the mean of `utility_losses`, with equal weight for every population; 0 for the original.
 
-    The mean of `utility_losses`, every population with equal weight; 0 as the original. How to read it: a release
-    without quasi-identifiers gives every population the whole table's distribution; on Adult that costs 0.05. Only what
-    lies below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases
-    by the same `populations`.
+    A release without quasi-identifiers gives every population the distribution of the whole table; on Adult, its loss
+    is 0.05. Only a release with a smaller loss is informative about groups. The loss depends on the hierarchies whose
+    nodes name the populations, so compare releases by the same `populations`.
 
-    Source: Li and Li, KDD 2009, section 4.2, U_loss; its reading: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.2, U_loss; its interpretation: section 5.1.
     """
     return float(utility_losses(populations, release).mean())
 
 
 def _model(sensitive: str, distance: Any) -> Any:
-    """A privacy model whose level is the distance; its bound plays no part."""
+    """Return a privacy model whose level is the distance; the bound of the model has no effect."""
     if isinstance(distance, Taxonomy):
         return TCloseness(0.5, sensitive, distance)
     if not (isinstance(distance, str) and distance in DISTANCES):
         known = ", ".join(DISTANCES)
-        raise UsageError(f"a distance is a Taxonomy or one of {known}, got {expect.found(distance)}.")
+        raise UsageError(f"`distance` must be a Taxonomy or one of {known}; got {expect.describe_value(distance)}.")
     return DISTANCES[distance](0.5, sensitive)

@@ -1,1 +1,1 @@
-"""Measures of noise and randomization: how much they hide, and what can be reconstructed."""
+"""Measures of noise: its protection of values, and the reconstruction of distributions."""

@@ -1,8 +1,9 @@
-"""(rho1, rho2) privacy breaches by the noisy cells of a release, worst and on average, and what bounds them.
+"""The (rho1, rho2) privacy breaches by noisy cells of a release, in the worst case and on average, and a bound on them.
 
-By Bayes' rule a published cell makes a value of its record likelier or less likely. It is an upward breach where a
-value at most rho1 likely becomes at least rho2 likely, and a downward one where it falls from rho2 to rho1. Whatever is
-believed before, noise that is at most gamma-amplifying multiplies no odds by more than gamma = e^epsilon.
+By Bayes' rule, a published cell makes a value of its record more or less likely. An upward breach occurs if a
+probability of at most rho1 becomes at least rho2, and a downward breach occurs if a probability of at least rho2
+becomes at most rho1. For any prior belief, noise that is at most gamma-amplifying multiplies the odds by at most gamma
+= e^epsilon.
 
 Source: Evfimievski, Gehrke, Srikant, "Limiting Privacy Breaches in Privacy Preserving Data Mining", PODS 2003; Aggarwal
 and Yu 2008, section 10.2.4.
@@ -18,24 +19,31 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.microdata.release import Release
-from privnb.microdata.treatment import Unreadable, of_column
+from privnb.microdata.treatment import Unreadable, name_column
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.validation import validated
 
-RHO1, RHO2 = 0.05, 0.5  # of the book's figures: a gamma of 19
-CELLS = 2**22  # of a table of true values by published ones at a time
+RHO1, RHO2 = 0.05, 0.5  # as in the book's figures: a gamma of 19
+CELLS = 2**22  # size of a table of true by published values that is computed at a time
 
 
-@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times", format="{:g} times")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(1, math.inf),
+    sentence="A noisy row is at most this number of times as likely for one record as for another. Lower protects "
+    "more.",
+    unit="times",
+    format="{:g} times",
+)
 def amplification(release: Release) -> float:
-    """How many times likelier a noisy row is for one record than for another, at most.
+    """Return gamma, whose logarithm is the epsilon of local differential privacy.
 
-    Gamma. Columns that are drawn by themselves multiply theirs, those that are drawn together count once. Its logarithm
-    is the epsilon of local differential privacy. 1 tells nothing; infinite where some values exclude a cell.
-
-    Unreadable where nothing is noisy, and for a law without this closed form.
+    The factors of columns with independent noise are multiplied; columns with joint noise count once. If gamma is 1,
+    the release reveals nothing. Gamma is infinite if some values exclude a cell. Raises Unreadable if no column is
+    noisy, and for noise without this closed form.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 3; Aggarwal and Yu 2008, section 10.2.4.
     """
@@ -45,59 +53,64 @@ def amplification(release: Release) -> float:
         if law.together is None:
             attribute = release.schema[name]
             size = attribute.numbers.steps + 1 if attribute.numeric else len(attribute.categories.values)
-            with of_column(name):
+            with name_column(name):
                 found.append(law.amplification(size))
         else:
             joint[law.together] = name
     for together, name in joint.items():
-        with of_column(name):
+        with name_column(name):
             found.append(together.law.amplification(math.prod(together.sizes)))
     return math.prod(found)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability", title="Upward posterior, worst cell")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Upward posterior, worst cell",
+    sentence="A noisy cell makes an adversary believe that its record has a given rare value with up to this "
+    "probability. Lower protects more.",
+    unit="probability",
+)
 def upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
-    """How sure an adversary becomes of a rare value by one noisy cell, in the worst case.
+    """Return the largest posterior of a single rare value over all noisy cells.
 
-    Of all values that at most `rho1` of the records have, and of all noisy cells as published. A breach (rho1, rho2)
-    where it reaches rho2. It is of a single value. The
-    adversary knows the shares of the values and the law.
-
-    Unreadable where no value of a noisy column is so rare, and for a law that does not say how likely a cell is.
+    Rare values are those of at most the share `rho1` of the records. A (rho1, rho2) breach occurs if the posterior
+    reaches rho2. The adversary knows the shares of the values and the distribution of the noise. Raises Unreadable if
+    no value of a noisy column is this rare, and for noise that does not give the probability of a cell.
 
     Parameters
     ----------
     dataset : Dataset
     release : Release
     rho1 : float
-        Above 0, below 1.
-
-    Returns
-    -------
-    float
+        The maximum share of a rare value, above 0 and below 1.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 2.
     """
     return float(max(np.max(each) for each, _ in _of_cells(dataset, release, rho1, rare=True)))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability", title="Upward posterior, mean")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Upward posterior, mean",
+    sentence="A noisy cell makes an adversary believe that its record has a given rare value with this probability, as "
+    "a mean over cells. Lower protects more.",
+    unit="probability",
+)
 def mean_upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
-    """How sure an adversary becomes of a rare value by one noisy cell, on average.
+    """Return the mean over noisy cells of the posterior of the most likely rare value.
 
-    Of each noisy cell the likeliest of the values that at most `rho1` of the records have; the mean over all cells of
-    noisy columns with such values. See `upward_posterior`.
+    Only cells of noisy columns with such rare values count. See `upward_posterior`.
 
     Parameters
     ----------
     dataset : Dataset
     release : Release
     rho1 : float
-        Above 0, below 1.
-
-    Returns
-    -------
-    float
+        The maximum share of a rare value, above 0 and below 1.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 2, as a mean.
     """
@@ -105,46 +118,53 @@ def mean_upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1
     return float(np.mean([np.average(each, weights=times) for each, times in found]))
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability", title="Downward posterior, worst cell")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Downward posterior, worst cell",
+    sentence="A noisy cell lowers an adversary's belief that its record has a common value to as little as this "
+    "probability. Higher protects more.",
+    unit="probability",
+)
 def downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
-    """How unlikely a common value becomes by one noisy cell, in the worst case.
+    """Return the smallest posterior of a common value over all noisy cells.
 
-    Of all values that at least `rho2` of the records have. A breach (rho1, rho2) where it falls to rho1: to learn that
-    somebody is not as most are is to learn something. See `upward_posterior`.
+    Common values are those of at least the share `rho2` of the records. A (rho1, rho2) breach occurs if the posterior
+    falls to rho1: the adversary learns that somebody differs from most people. See `upward_posterior`.
 
     Parameters
     ----------
     dataset : Dataset
     release : Release
     rho2 : float
-        Above 0, below 1.
-
-    Returns
-    -------
-    float
+        The minimum share of a common value, above 0 and below 1.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 2.
     """
     return float(min(np.min(each) for each, _ in _of_cells(dataset, release, rho2, rare=False)))
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability", title="Downward posterior, mean")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Downward posterior, mean",
+    sentence="A noisy cell lowers an adversary's belief that its record has a common value to this probability, as a "
+    "mean over cells. Higher protects more.",
+    unit="probability",
+)
 def mean_downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
-    """How unlikely a common value becomes by one noisy cell, on average.
+    """Return the mean over noisy cells of the posterior of the least likely common value.
 
-    Of each noisy cell the least likely of the values that at least `rho2` of the records have; the mean over all cells
-    of noisy columns with such values. See `downward_posterior`.
+    Only cells of noisy columns with such common values count. See `downward_posterior`.
 
     Parameters
     ----------
     dataset : Dataset
     release : Release
     rho2 : float
-        Above 0, below 1.
-
-    Returns
-    -------
-    float
+        The minimum share of a common value, above 0 and below 1.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 2, as a mean.
     """
@@ -154,8 +174,10 @@ def mean_downward_posterior(dataset: Dataset, release: Release, rho2: float = RH
 
 @validated
 def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> list[tuple[FloatArray, IntArray]]:
-    """Of each noisy column with such values a pair: of each distinct cell the posterior of the likeliest rare value, or
-    of the least likely common one, and how many records have that cell.
+    """Return a pair of arrays for each noisy column with rare or common values.
+
+    The first array is the posterior, for each distinct cell, of the most likely rare value or the least likely common
+    value; the second array is the number of records with each distinct cell.
     """
     expect.between("rho1" if rare else "rho2", rho, 0, 1, "it is a probability that may rise or fall")
     names = noisy_columns(release, dataset.schema.published)
@@ -174,31 +196,34 @@ def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> 
         step = max(1, CELLS // len(true))
         parts = []
         for begin in range(0, len(cells), step):
-            with of_column(name):
+            with name_column(name):
                 surprise = law.surprise(true[:, np.newaxis], cells[np.newaxis, begin : begin + step])
             joint = prior[:, np.newaxis] * np.exp(surprise.min(axis=0) - surprise)  # the likeliest as 1: no underflow
             after = joint[asked] / joint.sum(axis=0)
-            if of_missing:  # a number is not missing
+            if of_missing:  # a published number excludes a missing one
                 after = np.vstack([after, np.zeros(after.shape[1])])
             parts.append(after.max(axis=0) if rare else after.min(axis=0))
-        if lost.any():  # and what is missing is no number
+        if lost.any():  # and a published missing cell excludes every number
             parts.append([float(of_missing) if rare else float(not asked.any())])
             times = np.append(times, lost.sum())
         found.append((np.concatenate(parts), times))
     if not found:
-        which = f"{'at most' if rare else 'at least'} {rho:g} of the records have"
-        raise Unreadable(f"{name_list(names)}, which have noise, hold no value that {which}. Give another bound.")
+        which = f"{'at most' if rare else 'at least'} the share {rho:g} of the records"
+        raise Unreadable(
+            f"the noisy columns, {join_names(names)}, have no value of {which}. Try another "
+            f"`{'rho1' if rare else 'rho2'}`."
+        )
     return found
 
 
 def noisy_columns(release: Release, names: Collection[str], what: str = "column") -> list[str]:
-    """The noisy columns among `names`. Raises Unreadable where there is none; `what` they would be."""
+    """Return the noisy columns among `names`. Raises Unreadable, about `what`, if there are no such columns."""
     if found := [name for name in release.treated("noisy") if name in names]:
         return found
     ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
     raise Unreadable(
-        f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. What perturbed cells give "
-        "away, attacks find."
+        f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. For perturbed cells, try an "
+        "attack."
     )
 
 

@@ -1,8 +1,9 @@
-"""How near an adversary's estimates of numbers come, column by column.
+"""The error of an adversary's estimates of numbers, column by column.
 
-Arrays of the same people, row by row: what an attack estimates, and the truth that the evaluator alone has. Measured is
-the estimate of an attack, not the released column, unless to take that as it is is all that the adversary can do (the
-naive estimate).
+The two arrays have a row for each of the same people: the estimates of an attack, and the truth, which only the
+evaluator has. The functions measure the estimates and not the released column, unless the adversary can do no better
+than to use the column unchanged (the naive estimate).
+
 Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, sections 7.3, 7.4 and 8.2.1.
 """
 
@@ -13,20 +14,22 @@ from privnb.runtime.errors import UsageError
 
 
 def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
-    """Return how far the estimate of each column is from the truth: the variance of the difference, both on standard
-    scores, which is 2 (1 - their correlation), 0 to 4; float array (d,).
+    """Return, for each column, the variance of the difference between estimate and truth, as a float array (d,).
 
-    An estimate that does not vary tells nothing and has 2.
+    Estimate and truth are standardized, so the variance is 2 (1 - correlation), from 0 to 4. A constant estimate
+    reveals nothing, and its variance is 2.
 
     Parameters
     ----------
     estimated, true : float array (n, d)
-        Of the same people, row by row.
+        Two arrays with the same people, row by row.
 
     Source: Aggarwal and Yu 2008, sections 7.3 and 7.4.
     """
     if not np.ptp(true, axis=0).all():
-        raise UsageError("a column without variance cannot be normalized. Leave it out: everybody knows it.")
+        raise UsageError(
+            "`true` must have a variance in each column. Leave out constant columns, which everybody knows."
+        )
     spread = np.where(np.ptp(estimated, axis=0), estimated.std(axis=0), 1)
     scores = (estimated - estimated.mean(axis=0)) / spread
     related = (scores * (true - true.mean(axis=0)) / true.std(axis=0)).mean(axis=0)
@@ -34,12 +37,21 @@ def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
 
 
 def naive_differences(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return the variance of difference of each column where points are multiplied by `matrix` (d, d) and each released
-    column is taken for the original in its place: float array (d,), from the originals' `covariance` (d, d).
+    """Return, for each column, the variance of the difference between points multiplied by a matrix and the originals.
 
-    Of a rotation drawn from Haar measure c_ii + trace(C) / d on average: 2 on standard scores. The book prints c_ii for
-    the mean (section 7.5.1), which its approximation of a rotation by independent entries without their common lengths
-    gives.
+    For a rotation drawn from the Haar measure, the mean is c_ii + trace(C) / d, which is 2 for standardized columns.
+    The book prints c_ii for the mean (section 7.5.1), because it approximates a rotation by a matrix of independent
+    entries, whose rows need not have length 1.
+
+    Parameters
+    ----------
+    matrix : float array (d, d)
+    covariance : float array (d, d)
+        The covariance of the originals.
+
+    Returns
+    -------
+    float array (d,)
 
     Source: Aggarwal and Yu 2008, eqs. 7.2 and 7.3: the diagonal of (R - I) C (R - I)'.
     """

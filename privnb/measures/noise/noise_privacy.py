@@ -1,7 +1,7 @@
-"""How much of a value its noise hides: the width of an interval that holds it, and what a noisy cell tells in bits.
+"""The protection by noise: the width of an interval around a noisy number, and the information in a noisy cell.
 
-Both read the law of the noise, which is public. The interval is blind to how the values are distributed; the
-information is not.
+Both measures use the public distribution of the noise. The interval ignores the distribution of the values; the
+information depends on this distribution.
 """
 
 import math
@@ -15,49 +15,56 @@ from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.measures.noise.breaches import noisy_columns
 from privnb.microdata.release import Release
-from privnb.microdata.treatment import Law, Unreadable, of_column
+from privnb.microdata.treatment import Law, Unreadable, name_column
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.runtime.validation import between, validated
 
-CELLS = 2**16  # of the line that a noisy number lies on
-TAIL = 1e-12  # so much of the noise lies beyond the ends of the line
+CELLS = 2**16  # number of cells into which the range of a noisy number is divided
+TAIL = 1e-12  # probability of noise beyond the ends of the range
 CONFIDENCE = 0.95
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="widths of the domain", format="{:g} widths")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, math.inf),
+    sentence="An interval around a noisy number must be this wide to contain the true number with 95% confidence. "
+    "Higher protects more.",
+    unit="widths of the domain",
+    format="{:g} widths",
+)
 def interval_privacy(release: Release, dataset: Dataset) -> float:
-    """How wide an interval around a noisy number must be to hold the true one with 95% confidence.
+    """Return the narrowest 95% interval of the noisy columns, in widths of their public domains.
 
-    In widths of the public domain, of the noisy number that has the narrowest: above 1 the interval tells nothing that
-    the domain does not. It does not know how values are distributed: where they lie in a few places, a wide interval
-    may hold one value alone, see `information_share_of_noise`.
+    An interval of more than one width reveals nothing beyond the domain. The measure ignores the distribution of
+    values. If few values occur, a wide interval may contain only one of them; see `information_share_of_noise`.
 
     Source: Agrawal and Srikant, "Privacy-preserving data mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.1.
     """
     found, numbers = [], [name for name in release.treated("noisy") if release.schema[name].numeric]
     for name, law in _laws(release, numbers, "number").items():
-        with of_column(name):
+        with name_column(name):
             found.append(interval_width(law, CONFIDENCE) / dataset.schema[name].numbers.width)
     return min(found)
 
 
 @validated
 def interval_width(law: Law, confidence: Annotated[float, between(0, 1, "it is a probability")]) -> float:
-    """The width of the interval around a noisy number that holds the true one with this confidence.
+    """Return the width of the interval around a noisy number that contains the true number with this confidence.
 
     Parameters
     ----------
     law : Law
-        Of noise that is as likely above as below, with `cumulative`.
+        The distribution of symmetric noise, with the method `cumulative`.
     confidence : float
-        Above 0, below 1.
+        The confidence level, above 0 and below 1.
 
     Returns
     -------
     float
-        In the attribute's unit; higher protects more.
+        The width in the attribute's unit; higher protects better.
 
     Source: Agrawal and Srikant, SIGMOD 2000, section 2.
     """
@@ -65,13 +72,20 @@ def interval_width(law: Law, confidence: Annotated[float, between(0, 1, "it is a
     return 2 * brentq(lambda half: float(law.cumulative(half)) - wanted, 0, _reach(law), xtol=1e-12, rtol=1e-12)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share", format="{:%}")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="A noisy cell removes this share of an adversary's uncertainty about its true value, from 0 to 1. Lower "
+    "protects more.",
+    unit="share",
+    format="{:%}",
+)
 def information_share_of_noise(release: Release, dataset: Dataset) -> float:
-    """Which share of the uncertainty of a value its noisy cell takes away: 0 nothing, 1 all of it.
+    """Return the largest privacy loss 1 - 2^(-I) of a noisy attribute.
 
-    The privacy loss 1 - 2^(-I) of the true value and the noisy cell, I their mutual information in bits; of the noisy
-    attribute of which it is largest. Values are as the table has them, a number anywhere within its step; whether it
-    is missing is told.
+    I is the mutual information of the true value and the noisy cell, in bits. Values have the distribution of the
+    table, and a number is uniform within its step. A cell reveals whether its number is missing.
 
     Source: Agrawal and Aggarwal, "On the design and quantification of privacy preserving data mining algorithms", PODS
     2001, section 2; Aggarwal and Yu 2008, section 2.2.1, equation 2.2.
@@ -85,21 +99,21 @@ def information_share_of_noise(release: Release, dataset: Dataset) -> float:
             there = codes <= domain.steps
             places, people = np.unique(codes[there], return_counts=True)
             edges = domain.low + domain.step * (places + np.array([[-0.5], [0.5]]))
-            with of_column(name):
-                bits = information(people / people.sum(), edges, law)
+            with name_column(name):
+                bits = mutual_information(people / people.sum(), edges, law)
             share = there.mean()  # noise does not hide which numbers are missing
             found.append(share * bits + entropy(np.array([share, 1 - share])))
         else:
             codes = attribute.categories.codes(original.table[name])
             shares = np.bincount(codes, minlength=len(attribute.categories.values)) / len(codes)
-            with of_column(name):
+            with name_column(name):
                 joint = shares[:, None] * law.transition(len(shares))
             found.append(entropy(joint.sum(axis=0)) + entropy(shares) - entropy(joint.ravel()))
     return privacy_loss_share(max(found))
 
 
 def privacy_loss_share(bits: float) -> float:
-    """1 - 2^(-I): which share of the uncertainty about a value `bits` of mutual information take away, 0 to 1.
+    """Return 1 - 2^(-I), the share of uncertainty, from 0 to 1, that I = `bits` of mutual information remove.
 
     >>> privacy_loss_share(0), privacy_loss_share(1)
     (0.0, 0.5)
@@ -108,7 +122,7 @@ def privacy_loss_share(bits: float) -> float:
 
 
 def entropy(shares: FloatArray) -> Any:
-    """Of probabilities, array (k,), in bits.
+    """Return the entropy of probabilities, array (k,), in bits.
 
     >>> float(entropy(np.array([0.5, 0.25, 0.25, 0])))
     1.5
@@ -118,19 +132,17 @@ def entropy(shares: FloatArray) -> Any:
 
 
 def differential_entropy(shares: FloatArray, edges: FloatArray) -> Any:
-    """Of a density that is constant within pieces, in bits: log2 of the width of a uniform one that is as uncertain.
+    """Return the entropy, in bits, of a density that is constant within pieces.
+
+    The entropy is log2 of the width of a uniform density with the same uncertainty: 0 for a width of 1, and negative
+    for a smaller width.
 
     Parameters
     ----------
     shares : float array (k,)
         The probability of each piece.
     edges : float array (2, k)
-        Where each begins and ends.
-
-    Returns
-    -------
-    float
-        Any number; 0 for a uniform density of width 1.
+        The start and the end of each piece.
 
     Source: Aggarwal and Yu 2008, equation 2.1.
 
@@ -141,24 +153,22 @@ def differential_entropy(shares: FloatArray, edges: FloatArray) -> Any:
     return 0.0 - shares[some] @ np.log2(shares[some] / (edges[1] - edges[0])[some])
 
 
-def information(shares: FloatArray, edges: FloatArray, law: Law) -> float:
-    """How much a noisy number tells of the true one, whose density is constant within pieces: bits, from 0.
+def mutual_information(shares: FloatArray, edges: FloatArray, law: Law) -> float:
+    """Return the mutual information of a noisy and a true number, in bits, to about four digits.
 
-    I = h(Z) - h(Y), the entropy of noisy numbers less that of the noise, both on 65,536 cells of the line.
+    I = h(Z) - h(Y) is the entropy of noisy numbers minus the entropy of the noise, both computed on 65,536 cells. The
+    density of the true number is constant within pieces.
 
     Parameters
     ----------
-    shares, edges
-        As of `differential_entropy`.
+    shares : float array (k,)
+        The probability of each piece.
+    edges : float array (2, k)
+        The start and the end of each piece.
     law : Law
-        Of the noise, with `cumulative`.
+        The distribution of the noise, with the method `cumulative`.
 
-    Returns
-    -------
-    float
-        To about four digits.
-
-    Source: Aggarwal and Yu 2008, section 2.2.1; of example 2.1 the densities that it prints give 1.360674, and not the
+    Source: Aggarwal and Yu 2008, section 2.2.1. Erratum: the densities printed in example 2.1 give 1.360674, not the
     printed 5/4.
     """
     reach = _reach(law)
@@ -177,7 +187,7 @@ def _bits(density: FloatArray, size: float) -> Any:
 
 
 def _reach(law: Law) -> float:
-    """So far from 0 that nearly no noise lies beyond."""
+    """Return a distance from 0 that hardly any noise exceeds."""
     reach = 1.0
     while float(law.cumulative(reach)) < 1 - TAIL:
         reach *= 2
@@ -185,10 +195,10 @@ def _reach(law: Law) -> float:
 
 
 def _laws(release: Release, names: Collection[str], what: str = "column") -> dict[str, Law]:
-    """The laws of the noisy attributes among `names`: `{name: Law}`; Unreadable where there is none."""
+    """Return the laws of the noisy attributes among `names`. Raises Unreadable if there are no such attributes."""
     laws = {name: release.columns[name].noise_law for name in noisy_columns(release, names, what)}
     if drawn := [name for name, law in laws.items() if law.together is not None]:
         raise Unreadable(
-            f"noise in {name_list(drawn)} is drawn together, and no column has a law of its own. Ask for amplification."
+            f"the noise of {join_names(drawn)} is drawn jointly, so no single column has a law. Try `amplification`."
         )
     return laws

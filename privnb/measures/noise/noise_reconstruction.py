@@ -1,7 +1,7 @@
-"""How a column is distributed, reconstructed from its noisy cells and the public law of their noise: the honest user's
-half of randomization. Only the distribution comes back, no record.
+"""Reconstruction of a column's distribution from its noisy cells and the public distribution of their noise.
 
-The domain is cut into intervals of equally many steps. Missing numbers, which noise leaves missing, count nowhere.
+In this way, an honest user of a randomized table recovers the distribution, but does not recover any record. The domain
+is divided into intervals of equal numbers of steps. Missing numbers, which noise leaves missing, are not counted.
 
 Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 3; Agrawal and Aggarwal, "On the
 Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 2001, section 3; Aggarwal and Yu 2008,
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.attacks.algorithms.likeliest import expectation_maximized
+from privnb.attacks.algorithms.likeliest import maximize_expectation
 from privnb.microdata.schema import Attribute, Numbers
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
@@ -24,31 +24,31 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 BINS = 100
-INSIDE = 16  # true values of an interval that its likelihood is the mean of, at most
+INSIDE = 16  # maximum number of true values over which the likelihood of an interval is averaged
 FINE = 4  # cells of published numbers per interval
-CELLS = 2000  # of published numbers, about at most
-CHANCE = 0.5  # of the log-likelihood: on average what one free number more explains where there is nothing to explain
+CELLS = 2000  # approximate maximum number of cells of published numbers
+CHANCE = 0.5  # mean rise of the log-likelihood from one more free parameter that explains nothing
 
 Way = Literal["em", "bayes"]
 
 
 class Distribution(NamedTuple):
-    """How likely each interval of a domain is.
+    """The probability of each interval of a domain.
 
     Attributes
     ----------
     shares : float array (bins,)
-        They add up to 1.
+        The probabilities, which add up to 1.
     starts : integer array (bins + 1,)
-        Interval i holds the positions `starts[i]` to `starts[i + 1]` - 1, steps of the domain or categories, from 0.
+        Interval i holds the positions `starts[i]` to `starts[i + 1]` - 1: steps of the domain or categories, from 0.
     """
 
     shares: np.ndarray
     starts: np.ndarray
 
 
-def intervals(attribute: Any, bins: int = BINS) -> IntArray:
-    """Where the intervals of an attribute start, see `Distribution.starts`: each category, or `bins` or fewer."""
+def list_intervals(attribute: Any, bins: int = BINS) -> IntArray:
+    """Return the starts of an attribute's intervals: each category, or at most `bins`; see `Distribution.starts`."""
     expect.whole("bins", bins, 2)
     if not attribute.numeric:
         return np.arange(len(attribute.domain.values) + 1)
@@ -57,75 +57,62 @@ def intervals(attribute: Any, bins: int = BINS) -> IntArray:
 
 
 def true_distribution(cells: Any, attribute: Any, *, bins: int = BINS) -> Distribution:
-    """The distribution of a column as it is: `Distribution`, where numbers outside of the domain count at its ends.
+    """Return the distribution of a column without noise; numbers outside the domain are counted at its ends.
 
     Parameters
     ----------
     cells : array (n,)
     attribute : Attribute
     bins : int
-        Of numbers.
-
-    Returns
-    -------
-    Distribution
+        The maximum number of intervals of a numeric domain.
     """
-    starts, codes = intervals(attribute, bins), attribute.domain.codes(_there(cells))
+    starts, codes = list_intervals(attribute, bins), attribute.domain.codes(_present(cells))
     counts = np.add.reduceat(np.bincount(np.clip(codes, 0, starts[-1] - 1), minlength=starts[-1]), starts[:-1])
     return Distribution(counts / counts.sum(), starts)
 
 
 @validated
-def reconstructed(cells: Any, law: Law, attribute: Attribute, *, way: Way = "em", bins: int = BINS) -> Distribution:
-    """The distribution of the true values behind noisy cells.
+def reconstruct_distribution(
+    cells: Any, law: Law, attribute: Attribute, *, way: Way = "em", bins: int = BINS
+) -> Distribution:
+    """Return the estimated distribution of the true values behind noisy cells.
 
     Parameters
     ----------
     cells : array (n,)
-        As published.
+        The cells as published.
     law : Law
-        Of the column's noise, see `Release.columns`.
+        The distribution of the column's noise; see `Release.columns`.
     attribute : Attribute
     way : str
-        "em": likelier shares of the intervals from step to step, with true values spread evenly in each (Agrawal and
-        Aggarwal). It ends once the log-likelihood of all cells together rises by less than one half in a step, which is
-        what one more free number explains by chance. The likeliest shares themselves, many steps later, follow the
-        noise: few intervals stand for many.
-        "bayes": the same with all true values in the middle of their interval, and fewer steps, see `bayes_ended`
-        (Agrawal and Srikant).
+        "em": expectation maximization, with true values spread evenly in each interval (Agrawal and Aggarwal). The
+        method stops when the log-likelihood of all cells together rises by less than one half in a step, which is the
+        mean rise from one more free parameter that explains nothing. With many more steps, the shares overfit the
+        noise: a few intervals then hold nearly all of the probability. "bayes": the same method with all true values in
+        the middle of their interval, and with fewer steps; see `bayes_stopping_rule` (Agrawal and Srikant).
     bins : int
-        Of numbers, at most.
-    Returns
-    -------
-    Distribution
+        The maximum number of intervals of a numeric domain.
 
     Raises
     ------
     Unreadable
-        For a law that says neither how likely noise is nor how likely values change.
+        If the law gives neither the probability of noise nor the probability of a change.
     ValueError
-        For cells that cannot come from the domain by this law.
+        If no value of the domain explains some cells under this noise.
     """
-    if not len(cells := _there(cells)):
-        raise UsageError("cells must be a value at least, and there is none.")
-    starts = intervals(attribute, bins)
+    if not len(cells := _present(cells)):
+        raise UsageError("`cells` must hold at least one value; got 0.")
+    starts = list_intervals(attribute, bins)
     likelihood, seen = _explained(cells, law, attribute, starts, way)
-    ended = bayes_ended(seen.sum(), len(seen)) if way == "bayes" else None
-    counts = expectation_maximized(seen, likelihood, rise=CHANCE / len(cells), ended=ended)
+    ended = bayes_stopping_rule(seen.sum(), len(seen)) if way == "bayes" else None
+    counts = maximize_expectation(seen, likelihood, rise=CHANCE / len(cells), ended=ended)
     return Distribution(counts / seen.sum(), starts)
 
 
-def bayes_ended(records: int, bins: int) -> Callable[[FloatArray, FloatArray], bool]:
-    """When Agrawal and Srikant stop: the chi-square statistic between two steps is a hundredth of its 95 % threshold.
+def bayes_stopping_rule(records: int, bins: int) -> Callable[[FloatArray, FloatArray], bool]:
+    """Return Agrawal and Srikant's stopping rule, a function of the last and the previous shares.
 
-    Parameters
-    ----------
-    records, bins : int
-
-    Returns
-    -------
-    function of two float arrays (bins,)
-        Of the last shares and those before.
+    The rule stops when the chi-square statistic between two steps is at most a hundredth of its 95% threshold.
 
     Source: Agrawal and Srikant, SIGMOD 2000, section 3.2.
     """
@@ -141,22 +128,22 @@ def bayes_ended(records: int, bins: int) -> Callable[[FloatArray, FloatArray], b
 
 
 def _explained(cells: Any, law: Law, attribute: Any, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
-    """How likely each published cell is for each interval, (bins, cells), and how often it is seen, (cells,)."""
+    """Return the likelihood of each published cell in each interval, (bins, cells), and the cells' frequencies."""
     if attribute.numeric:
         try:
             return _of_noise(cells.astype(float), law, attribute.domain, starts, way)
         except Unreadable:
-            pass  # numbers that a matrix replaces
+            pass  # the law is a matrix
     size = int(starts[-1])
     seen = np.bincount(np.clip(attribute.domain.codes(cells), 0, size - 1), minlength=size)
     return np.add.reduceat(law.transition(size), starts[:-1], axis=0) / np.diff(starts)[:, np.newaxis], seen
 
 
 def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
-    """As `_explained`, of numbers with added noise. The published numbers are counted in cells of their own."""
-    law.cumulative(0.0)  # refuses a law that does not add
+    """Return the same as `_explained` for numbers with added noise, which are counted in separate cells."""
+    law.cumulative(0.0)  # raises an error for noise that is not added
     step, own = domain.step, int(starts[1] - starts[0])
-    # Cells fill intervals, and no edge lies on a step, so that noise in whole steps is in one cell.
+    # Cells fill intervals, and no edge is on a step, so that noise in whole steps falls into one cell.
     few = int(np.ceil((cells.max() - cells.min()) / step / CELLS))
     fits = [each for each in range(1, own + 1) if own % each == 0]
     wide = max([each for each in fits if each <= max(own // FINE, 1)])
@@ -173,8 +160,8 @@ def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str)
         inside = middle if way == "bayes" else np.unique(np.linspace(begin, end - 1, INSIDE).astype(np.int64))
         values = domain.low + step * np.asarray(inside, dtype=float)
         likelihood[row] = np.diff(law.cumulative(edges[:, np.newaxis] - values).mean(axis=1))
-    # Numbers are published rounded, and "bayes" takes those of an interval for its middle: then a cell may lie beyond
-    # what noise reaches, by the width of an interval at most.
+    # # Published numbers are rounded, and "bayes" moves the numbers of an interval to its middle. A cell may then be
+    # out of # reach of the noise, by at most the width of an interval.
     possible = np.flatnonzero(likelihood.sum(axis=0) > 0)
     for place in np.flatnonzero((likelihood.sum(axis=0) <= 0) & (seen > 0)):
         near = possible[np.abs(possible - place).argmin()] if len(possible) else place
@@ -184,7 +171,7 @@ def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str)
     return likelihood, seen
 
 
-def _there(cells: Any) -> Array:
-    """The cells that are not missing."""
+def _present(cells: Any) -> Array:
+    """Return the cells that are not missing."""
     cells = np.asarray(cells)
     return cells[~pd.isna(cells)]

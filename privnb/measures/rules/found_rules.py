@@ -1,4 +1,4 @@
-"""Association rules of a release beside those of the table: which are found, and how far their supports are off.
+"""Errors of the itemsets and rules that are found in a release, compared with those of the table.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 6; Aggarwal
 and Yu 2008, section 10.2.5.
@@ -9,35 +9,38 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.miners.rules import Items
 from privnb.runtime import expect
 from privnb.runtime.validation import instead, validated
 
 ByItems = Annotated[Mapping[Items, float], instead(Mapping, "`itemsets` gives them.")]
-_FOUND = {"bounds": (0, float("inf")), "source": "Aggarwal and Yu 2008, section 10.2.5"}
-state(
+_SOURCE = "Aggarwal and Yu 2008, section 10.2.5"
+_FOUND = {"bounds": (0, float("inf")), "source": _SOURCE}
+register_measure(
     "support_error",
     kind="utility",
-    sentence="How far supports are off, of the itemsets that are found rightly: on average, relative to the true one.",
+    sentence="Supports of correctly found itemsets have this error on average, relative to the true support. Lower is "
+    "better.",
     unit="of the true support",
     format="{:%}",
     **_FOUND,
 )
-state(
+register_measure(
     "false_itemsets",
     kind="utility",
     title="Itemsets found wrongly",
-    sentence="How many itemsets are found frequent that are not, for each that is.",
+    sentence="For each frequent itemset of the table, this number of infrequent itemsets is found in the release. "
+    "Lower is better.",
     unit="per true itemset",
     format="{:%}",
     **_FOUND,
 )
-state(
+register_measure(
     "missed_itemsets",
     kind="utility",
     title="Itemsets missed",
-    sentence="Share of the frequent itemsets that are not found.",
+    sentence="This share of the frequent itemsets of the table is not found in the release. Lower is better.",
     unit="share of itemsets",
     format="{:%}",
     **_FOUND | {"bounds": (0, 1)},
@@ -46,19 +49,20 @@ state(
 
 @validated
 def support_error(true: ByItems, found: ByItems) -> float:
-    """How far supports are off, on average and relative to the true one, over the itemsets that both hold.
+    """Return the mean relative error of supports over the itemsets that both mappings contain.
 
-    The book's formula divides by all true itemsets; its prose, and this, by those that are found rightly.
+    The book's formula divides by all true itemsets. The text of the book, and this function, divide by the itemsets
+    that are found correctly.
 
     Parameters
     ----------
     true, found : dict of frozenset to float
-        As of `itemsets`. The empty itemset does not count.
+        The results of `itemsets`. The empty itemset does not count.
 
     Returns
     -------
     float
-        From 0; lower is better. NaN where no itemset is found rightly.
+        The error, from 0; lower is better. The error is NaN if no itemset is found correctly.
 
     Source: Agrawal and Haritsa, ICDE 2005, section 6; Aggarwal and Yu 2008, section 10.2.5.
 
@@ -71,17 +75,18 @@ def support_error(true: ByItems, found: ByItems) -> float:
 
 
 def identity_errors(true: Any, found: Any) -> tuple[float, float]:
-    """How many itemsets are found that are not there, and how many are missed, each for one that is there.
+    """Return the numbers of falsely found and of missed itemsets, relative to the number of true itemsets.
 
     Parameters
     ----------
     true, found : dict or set
-        Of itemsets, or of rules. The empty itemset does not count.
+        Itemsets, or rules. The empty itemset does not count.
 
     Returns
     -------
     tuple of two float
-        False ones, which may pass 1, and missed ones, 0 to 1; lower is better. NaN where there is nothing to find.
+        The relative number of false itemsets, which may exceed 1, and of missed itemsets, from 0 to 1; lower is better.
+        Both numbers are NaN if there are no true itemsets.
 
     Source: Agrawal and Haritsa, ICDE 2005, section 6; Aggarwal and Yu 2008, section 10.2.5.
 

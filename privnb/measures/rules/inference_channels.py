@@ -1,7 +1,8 @@
-"""What follows from published supports: how few people have some items and none of some others.
+"""Small groups of people that follow from published supports.
 
-Who knows how many have X, and how many each itemset between X and Y, knows by inclusion and exclusion how many have X
-and nothing else of Y. Where these are few but some, the published counts open an inference channel on them.
+The numbers of people with X and with each itemset between X and Y determine, by inclusion and exclusion, the number of
+people with X and no other item of Y. If this is a small number above 0, the published counts open an inference channel
+on these people.
 
 Source: Atzori, Bonchi, Giannotti, Pedreschi, "k-Anonymous Patterns", PKDD 2005, and "Anonymity Preserving Pattern
 Discovery", VLDB Journal 17(4), 2008; Aggarwal and Yu 2008, sections 5.4.1 and 5.7.1.
@@ -12,25 +13,26 @@ from itertools import combinations
 from math import isnan, nan
 from typing import NamedTuple
 
-from privnb.measures.base import state
-from privnb.miners.rules import Items, Itemsets, named
+from privnb.measures.base import register_measure
+from privnb.miners.rules import Items, Itemsets, join_items
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 
-state(
+register_measure(
     "inference_channels",
     kind="privacy",
     bounds=(0, float("inf")),
-    sentence="How many groups of fewer than k people follow from the published supports.",
+    sentence="This number of groups of fewer than k people follows from the published supports. Lower protects more.",
     source="Atzori, Bonchi, Giannotti, Pedreschi, VLDB Journal 17(4), 2008",
     unit="groups",
     format="{:,}",
 )
-state(
+register_measure(
     "support_added",
     kind="utility",
     bounds=(0, float("inf")),
-    sentence="By how much the published supports are raised so that no group of few people follows, on average.",
+    sentence="Published supports are raised by this share on average so that no small group of people follows from "
+    "them. Lower is better.",
     source="Aggarwal and Yu 2008, section 5.7.1",
     unit="of the true support",
     format="{:%}",
@@ -38,7 +40,7 @@ state(
 
 
 class InferredGroup(NamedTuple):
-    """So many people, `count`, have all items of `having` and none of `lacking`.
+    """The number of people, `count`, who have all items of `having` and no item of `lacking`.
 
     >>> str(InferredGroup(frozenset({"C"}), frozenset({"B"}), 9))
     'C, not B: 9'
@@ -50,34 +52,37 @@ class InferredGroup(NamedTuple):
 
     def __str__(self) -> str:
         without = "".join(f", not {item}" for item in sorted(self.lacking))
-        return f"{named(self.having)}{without}: {self.count:g}"
+        return f"{join_items(self.having)}{without}: {self.count:g}"
 
 
 def check_k(k: int) -> int:
-    """Raise ValueError unless k is a whole number from 2."""
-    return expect.whole("k", k, 2, "one person is always some")
+    """Raise ValueError unless k is a whole number of at least 2."""
+    return expect.whole("k", k, 2, "every group has at least 1 person")
 
 
-def channels(found: Itemsets, k: int) -> list[InferredGroup]:
-    """The groups of fewer than k people that follow from published supports.
+def find_channels(found: Itemsets, k: int) -> list[InferredGroup]:
+    """Return the groups of fewer than k people that follow from published supports.
 
-    Nobody is no channel: that a group is empty tells of no single person.
+    An empty group is not a channel, because it reveals nothing about a single person.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        Published itemsets and how many people have each. They need not hold their subsets: what follows is what all
-        needed counts are published of. The empty itemset is everybody.
+        Published itemsets and the number of people with each. Subsets may be absent: a group follows if all required
+        counts are published. The number of the empty itemset is that of all people.
     k : int
-        From 2.
+        The minimum number of people in a group, at least 2.
 
     Returns
     -------
     list of InferredGroup
-        The fewest items first. An itemset that itself has fewer than k is among them, with nothing lacking.
+        The groups, from those with the smallest number of items on. A published itemset of fewer than k people is also
+        a group, without `lacking` items.
 
+    Examples
+    --------
     >>> everybody, b, c, bc = frozenset(), frozenset("B"), frozenset("C"), frozenset("BC")
-    >>> [str(each) for each in channels({everybody: 66, b: 55, c: 52, bc: 43}, 10)]
+    >>> [str(each) for each in find_channels({everybody: 66, b: 55, c: 52, bc: 43}, 10)]
     ['everybody, not B, not C: 2', 'C, not B: 9']
     """
     _check(found)
@@ -97,23 +102,23 @@ def _following(found: Itemsets, whole: Items) -> Iterator[InferredGroup]:
 
 
 def _subsets(items: Items) -> list[Items]:
-    """The subsets of an itemset, the smallest first."""
+    """Return the subsets of an itemset, from the smallest on."""
     return [frozenset(some) for size in range(len(items) + 1) for some in combinations(sorted(items), size)]
 
 
-def blocked(found: Itemsets, k: int) -> dict[Items, float]:
-    """The supports, raised until no group of fewer than k people follows from them.
+def block_channels(found: Itemsets, k: int) -> dict[Items, float]:
+    """Return supports that are raised until no group of fewer than k people follows from them.
 
-    For each channel k people are added who have the items of `having` and no others: to the count of these and of
-    each subset. The largest come first, since they may close others. Nobody is added to any table: counts say more
-    people than there are.
+    For each channel, k people with exactly the items of `having` are added to the count of these items and of each
+    subset. The largest channels come first, because raising their counts may close other channels. No record is added
+    to a table, so the counts exceed the true numbers of people.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        With all subsets of each itemset that a channel has.
+        Itemsets with their counts, including all subsets of each itemset in a channel.
     k : int
-        From 2.
+        The minimum number of people in a group, at least 2.
 
     Returns
     -------
@@ -122,9 +127,9 @@ def blocked(found: Itemsets, k: int) -> dict[Items, float]:
     Raises
     ------
     ValueError
-        Where channels remain, for want of a subset to add to.
+        If channels remain because a subset is missing.
     """
-    few, raised = channels(found, k), dict(found)
+    few, raised = find_channels(found, k), dict(found)
     by_base: dict[Items, list[InferredGroup]] = {}
     for each in few:
         by_base.setdefault(each.having, []).append(each)
@@ -137,10 +142,10 @@ def blocked(found: Itemsets, k: int) -> dict[Items, float]:
         if any(still):
             added.append(base)
             raised |= {items: raised[items] + k for items in _subsets(base) if items in raised}
-    if left := channels(raised, k):
+    if left := find_channels(raised, k):
         raise UsageError(
-            f"{len(left)} channels cannot be blocked, such as '{left[0]}': not all subsets of the itemsets are "
-            "published. Give all of them, as `itemsets` does."
+            f"{len(left)} channels, such as '{left[0]}', cannot be blocked, because some subsets of the itemsets are "
+            "missing. Give all subsets, as `itemsets` does."
         )
     return raised
 

@@ -1,8 +1,8 @@
-"""The items of a release, as an honest user counts them who reads it as it says it was made.
+"""The items of a release, as counted by an honest user who knows the sanitizer.
 
-A label stands for each of its values alike. Noise by a public law is undone by the inverse of its matrix, and the law
-that draws several columns together by that of its marginal. Cells that were changed by no known law are taken
-literally, and so are rows that are nobody's.
+Each value of a label is equally likely. Noise with a public distribution is undone by the inverse of its matrix, and
+joint noise of several columns by the inverse of the marginal matrix. Cells with noise of an unknown distribution are
+taken literally, and so are synthetic rows.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, sections 2 and 5;
 Aggarwal and Yu 2008, sections 10.2.5 and 10.4.
@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
-from privnb.measures.noise.matrices import MOST, condition_number
+from privnb.measures.noise.matrices import MAX_MATRIX_VALUES, condition_number
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute
-from privnb.microdata.treatment import Jointly, Unreadable, of_column
-from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
+from privnb.microdata.treatment import Jointly, Unreadable, name_column
+from privnb.miners.baskets import Baskets, Weighted, list_categorical, list_items, name_item
 from privnb.miners.rules import Supports
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
@@ -28,45 +28,45 @@ from privnb.runtime.validation import validated
 
 
 @validated
-def released_items(dataset: Dataset, release: Release) -> Supports:
-    """The items of a release, as `itemsets` mines them: the table's, as an honest user counts them there.
+def list_released_items(dataset: Dataset, release: Release) -> Supports:
+    """Return the items of a release, for `itemsets` to mine, as an honest user counts them.
 
     Parameters
     ----------
     dataset : Dataset
-        For its schema: which attributes have items.
+        The dataset, whose schema states which attributes have items.
     release : Release
 
     Returns
     -------
     Baskets, Weighted or JointItems
-        Bit sets where every cell is read as one value, weights where it is not, see the top.
+        Bit sets if every cell is read as one value, and weights otherwise.
 
     Raises
     ------
     Unreadable
-        For buckets, which say of nobody which value they have, for laws that cannot be undone, and for an attribute of
-        more than 2,000 values.
+        If the release has buckets, which do not show the value of a person, if noise cannot be inverted, or if an
+        attribute has more than 2,000 values.
     NotForThisTable
-        For a table without categories.
+        If the table has no categories.
     """
     schema, parts = dataset.schema, {}
     together: dict[tuple[str, ...], Jointly] = {}
-    names = categories(schema)
-    if long := [name for name in names if len(schema[name].categories.values) > MOST]:
+    names = list_categorical(schema)
+    if long := [name for name in names if len(schema[name].categories.values) > MAX_MATRIX_VALUES]:
         raise Unreadable(
-            f"'{long[0]}' has {len(schema[long[0]].categories.values):,} possible values, each an item: at most "
-            f"{MOST:,}. Give its public domain coarser ones, or leave it out."
+            f"'{long[0]}' has {len(schema[long[0]].categories.values):,} possible values; at most "
+            f"{MAX_MATRIX_VALUES:,} can be items. Give the public domain coarser values, or leave out the attribute."
         )
     for name in names:
         treatment = release.columns.get(name)
-        bits = [item(name, value) for value in schema[name].categories.values]
-        if all(bit in release.columns for bit in bits):  # MASK: each a column
+        bits = [name_item(name, value) for value in schema[name].categories.values]
+        if all(bit in release.columns for bit in bits):  # MASK publishes a column for each item
             parts[name] = np.array([_undone(release, bit, release.schema[bit])[1] for bit in bits])
         elif treatment is None or treatment.kind == "bucketized":
             raise Unreadable(
-                f"rules are counted row by row, and no row of {release.provenance.sanitizer} says its '{name}'. Mine a "
-                "release with a cell for each."
+                f"rules are counted row by row, and rows of {release.provenance.sanitizer} do not show their '{name}'. "
+                "Try a release that has a cell for each row."
             )
         elif treatment.kind in ("exact", "generalized", "suppressed"):
             parts[name] = _meant(release, name, schema[name])
@@ -76,7 +76,7 @@ def released_items(dataset: Dataset, release: Release) -> Supports:
             parts[name] = _literal(release, name, schema[name])
             if treatment.law is not None and (joint := treatment.law.together) is not None:
                 together[joint.names] = joint
-    items, kinds = items_of(schema)
+    items, kinds = list_items(schema)
     found: Supports
     weights = np.vstack([parts[name] for name in names])
     if ((weights == 0) | (weights == 1)).all():
@@ -91,18 +91,19 @@ def released_items(dataset: Dataset, release: Release) -> Supports:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointItems:
-    """Items of which some were drawn together: a record's values were kept, all of them, or replaced by any others.
+    """Items under joint noise, by which the values of a record were either all kept or all replaced at random.
 
-    Of an itemset with n values possible for its replaceable items, kept with probability p, p of its true support is
-    seen and (1 - p) / n of that of its other items. What is seen is so undone.
+    If the replaceable items of an itemset have n possible combinations, and records are kept with probability p, the
+    support in the release is p times the true support plus (1 - p) / n times the support of the other items. Supports
+    are corrected by this formula.
 
     Parameters
     ----------
     seen : Baskets or Weighted
     kept : float
-        How likely a record was kept, above 0.
+        The probability that a record was kept, above 0.
     sizes : dict of str to int
-        How many values each attribute has that was drawn together.
+        The number of values of each attribute with joint noise.
 
     Source: Agrawal and Haritsa, ICDE 2005, section 5.
     """
@@ -113,10 +114,12 @@ class JointItems:
 
     @property
     def items(self) -> tuple[str, ...]:
+        """Return the names of all items."""
         return self.seen.items
 
     @property
     def kinds(self) -> Sequence[object] | None:
+        """Return the kind of each item, or None if items have no kinds."""
         return self.seen.kinds
 
     def __len__(self) -> int:
@@ -126,7 +129,7 @@ class JointItems:
         return f"JointItems({self.seen!r}, kept {self.kept:.4g})"
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
-        """As of `Baskets`, estimated."""
+        """Return the estimated counts of itemsets; see `Baskets.counts`."""
         seen = np.asarray(self.seen.counts(prefix, last), dtype=np.float64)
         kinds = self.kinds or ()
         changed = [place for place in prefix if kinds[place] in self.sizes]
@@ -137,7 +140,7 @@ class JointItems:
         without = np.empty(len(last))
         without[replaced] = self._count(others)
         if (~replaced).any():
-            if not changed:  # nothing of the itemset was drawn
+            if not changed:  # no item of the itemset was drawn
                 without[~replaced] = seen[~replaced]
             else:
                 without[~replaced] = self.seen.counts(others, np.asarray(last)[~replaced])
@@ -149,24 +152,24 @@ class JointItems:
 
 
 def _kept(joint: Jointly) -> float:
-    """How likely a record is kept of a law that makes every other combination as likely as each other one."""
+    """Return the probability that noise keeps a record, if all other combinations are equally likely."""
     law, size = joint.law, float(np.prod(joint.sizes, dtype=float))
     if not hasattr(law, "true"):
-        raise Unreadable(f"{law}: only a matrix that is alike off its diagonal is undone for itemsets.")
+        raise Unreadable(f"{law} cannot be inverted for itemsets, because its matrix is not constant off the diagonal.")
     kept = (law.true * size - 1) / (size - 1)
     if not kept > ROUNDING:
-        raise Unreadable(f"{law}: nothing of the records is left to undo.")
+        raise Unreadable(f"{law} cannot be inverted, because this noise leaves no record as it was.")
     return kept
 
 
 def _undone(release: Release, name: str, attribute: Attribute) -> Any:
-    """The weight of each value for each row, float array (values, n): its column of the inverse of the law's matrix."""
+    """Return the weight of each value for each row, (values, n), by the inverse of the matrix of the noise."""
     values, law = attribute.categories.values, release.columns[name].noise_law
-    with of_column(name):
+    with name_column(name):
         matrix = law.transition(len(values))
         if not np.isfinite(condition_number(matrix)):
-            raise Unreadable(f"{law} makes values alike, so that it cannot be undone.")
-    inverse = np.linalg.solve(matrix.T, np.eye(len(values)))  # a column is what it makes of one published row
+            raise Unreadable(f"{law} cannot be inverted, because this noise makes values indistinguishable.")
+    inverse = np.linalg.solve(matrix.T, np.eye(len(values)))  # a column holds the weights of one published value
     return inverse[:, attribute.categories.codes(release.cells[name])]
 
 
@@ -176,7 +179,7 @@ def _literal(release: Release, name: str, attribute: Attribute) -> Any:
 
 
 def _meant(release: Release, name: str, attribute: Attribute) -> Any:
-    """The share of each value in each row's label, float array (values, n)."""
+    """Return the share of each value in each row's label, as a float array (values, n)."""
     hierarchy = release.hierarchies.get(name) or flat(attribute)
     codes, labels = release.coded(name)
     place = attribute.categories.codes(getattr(hierarchy, "leaves", attribute.categories.values))

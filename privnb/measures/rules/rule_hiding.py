@@ -1,4 +1,4 @@
-"""What hiding some rules did to them and to the others.
+"""Effects of hiding sensitive rules: on these rules, on other rules and on the items.
 
 Source: Aggarwal and Yu 2008, sections 8.3 and 8.4; Oliveira and Zaiane, 2002.
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, Strength, itemsets, rules
 from privnb.runtime import expect
@@ -16,31 +16,32 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Share, validated
 
 _OF_RULES = {"kind": "utility", "format": "{:%}"}
-state(
+register_measure(
     "hiding_failure",
-    sentence="Share of the sensitive rules that are still found.",
+    sentence="This share of the sensitive rules can still be found in the release. Lower protects more.",
     source="Aggarwal and Yu 2008, equation 8.4",
     unit="share of sensitive rules",
     **_OF_RULES | {"kind": "privacy"},
 )
-state(
+register_measure(
     "misses_cost",
-    sentence="Share of the other rules that are no longer found.",
+    sentence="This share of the rules that are not sensitive can no longer be found in the release. Lower is better.",
     source="Aggarwal and Yu 2008, equation 8.14",
     unit="share of other rules",
     **_OF_RULES,
 )
-state(
+register_measure(
     "artifactual_patterns",
     title="Artifacts",
-    sentence="Share of the rules found that the original does not have.",
+    sentence="This share of the rules found in the release does not hold in the original. Lower is better.",
     source="Aggarwal and Yu 2008, equation 8.15",
     unit="share of rules found",
     **_OF_RULES,
 )
-state(
+register_measure(
     "dissimilarity",
-    sentence="By how much the frequencies of the items differ, of all items in the records.",
+    sentence="The frequencies of items in the release differ from the original by this share of all items. Lower is "
+    "better.",
     source="Aggarwal and Yu 2008, equation 8.5",
     unit="share of items",
     **_OF_RULES | {"bounds": (0, float("inf"))},
@@ -48,7 +49,7 @@ state(
 
 
 class SideEffects(NamedTuple):
-    """Shares 0 to 1, lower is better, NaN of nothing; and how many rules were lost and are new (ghosts)."""
+    """Three shares, which are better if lower and NaN without rules, and the numbers of lost and of ghost rules."""
 
     hiding_failure: float
     misses_cost: float
@@ -58,18 +59,14 @@ class SideEffects(NamedTuple):
 
 
 def side_effects(before: Collection[Rule], after: Collection[Rule], sensitive: Collection[Rule]) -> SideEffects:
-    """What became of rules.
+    """Return the effects of a hiding method on sensitive rules and on other rules.
 
     Parameters
     ----------
     before, after : set or dict of Rule
-        Those that are found in the original, and afterwards.
+        The rules found in the original and in the release.
     sensitive : list of Rule
-        Those that were to be hidden. Of those that were not found before nothing is counted.
-
-    Returns
-    -------
-    SideEffects
+        The rules to be hidden. Rules that are not found in the original are ignored.
 
     Source: Aggarwal and Yu 2008, equations 8.4, 8.14 and 8.15.
     """
@@ -93,41 +90,37 @@ def _share(part: int, whole: int) -> float:
 
 @validated
 def dissimilarity(before: Baskets, after: Baskets) -> float:
-    """By how much the frequencies of the items differ, of all items in the records: from 0; lower is better.
+    """Return the total difference of item frequencies, as a share of all items in the records, from 0; lower is better.
 
-    Of an item whose cells are blocked, the frequency is the mean of the least and the greatest possible.
+    The frequency of an item with blocked cells is the mean of its lowest and its highest possible frequency.
 
     Parameters
     ----------
     before, after : Baskets
-        Of the same items.
-
-    Returns
-    -------
-    float
+        Baskets with the same items.
 
     Source: Aggarwal and Yu 2008, equation 8.5.
     """
     if before.items != after.items:
-        raise UsageError("before and after must be of the same items, in the same order.")
+        raise UsageError("`before` and `after` must have the same items, in the same order.")
     frequencies = after.has.sum(axis=0) + (0 if after.unknown is None else after.unknown.sum(axis=0) / 2)
     true = before.has.sum(axis=0)
     return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))
 
 
-def sure_rules(baskets: Baskets, support: Share, confidence: Share) -> dict[Rule, Strength]:
-    """The rules whose least support and least confidence reach the thresholds: those that blocked cells leave sure.
+def certain_rules(baskets: Baskets, support: Share, confidence: Share) -> dict[Rule, Strength]:
+    """Return the rules that reach the thresholds whatever the values of the blocked cells are.
 
     Parameters
     ----------
     baskets : Baskets
     support, confidence : float
-        Above 0, at most 1.
+        The minimum support and confidence of a rule, above 0 and at most 1.
 
     Returns
     -------
     dict of Rule to Strength
-        The least ones. Without blocked cells, all rules.
+        The rules with their lowest possible support and confidence.
     """
     found = itemsets(baskets, support)
     if baskets.unknown is None:

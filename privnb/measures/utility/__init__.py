@@ -1,1 +1,1 @@
-"""Measures of what a release keeps for its users."""
+"""Measures of the utility of a release for its users."""

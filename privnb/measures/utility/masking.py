@@ -1,5 +1,6 @@
-"""What masking costs numbers, and how often masked records are found again: the measures that the literature on masking
-compares its methods by. Each compares the masked numbers of a release with the records that its rows are of.
+"""The loss by masking of numbers, and the re-identification of masked records, as in the literature on masking.
+
+Each measure compares the masked numbers of a release with the original records of its rows.
 """
 
 import math
@@ -9,35 +10,48 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
-from privnb.measures.utility.information_loss import moved
+from privnb.measures.utility.information_loss import list_perturbed
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import ROUNDING
 
-MOST = 20_000  # records of which all are compared with all
-WINDOWS = np.arange(1, 11) / 100  # of ranks: the intervals of 1 to 10 per cent of the records
+MAX_RECORDS = 20_000  # maximum number; each record is compared with all others
+WINDOWS = np.arange(1, 11) / 100  # intervals of ranks, as shares of the records
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%} of the variation")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="This share of the variation of the numbers is lost: 0 means that nothing is lost, and 1 is the loss if "
+    "each number is replaced by the mean. Lower is better.",
+    unit="share",
+    format="{:%} of the variation",
+)
 def lost_variation(dataset: Dataset, release: Release) -> float:
-    """Which share of the variation of the numbers is lost: SSE / SST, 0 none, 1 as with the mean for all.
+    """Return SSE / SST: the squared errors of masked numbers, divided by the squared deviations from the mean.
 
-    The squared errors of the masked numbers over their squared deviations from the mean, mean over attributes; noise
-    may exceed 1.
+    The result is a mean over attributes. The result can exceed 1 for noise.
 
     Source: Domingo-Ferrer and Mateo-Sanz, "Practical data-oriented microaggregation", IEEE TKDE 14(1), 2002, section 2
-    (of standardized attributes).
+    (for standardized attributes).
     """
     original, masked = _numbers(dataset, release)
     return float(np.mean(((original - masked) ** 2).sum(axis=0) / _varying(original)))
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="points")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="This is the difference between the masked and the original numbers, and between their means, "
+    "variances, covariances and correlations: equal numbers give 0 points, and differences as large as the "
+    "originals give 100 points. Lower is better.",
+    unit="points",
+)
 def masking_loss(dataset: Dataset, release: Release) -> float:
-    """How far masked numbers, their means, variances, covariances and correlations are from the originals, from 0.
-
-    Twenty times the sum of the five `masking_losses`; 100 where each of them is 1.
+    """Return 20 times the sum of the five `masking_losses`, which is 100 if each of them is 1.
 
     Source: Domingo-Ferrer and Torra, "A quantitative comparison of disclosure control methods for microdata", in
     Confidentiality, Disclosure and Data Access, 2001; Aggarwal and Yu 2008, section 3.6.1.
@@ -46,9 +60,9 @@ def masking_loss(dataset: Dataset, release: Release) -> float:
 
 
 def masking_losses(dataset: Dataset, release: Release) -> Any:
-    """The five parts of `masking_loss`, each a mean of relative differences, or of absolute ones for correlations.
+    """Return the five parts of `masking_loss`: mean relative differences, and absolute differences for correlations.
 
-    What is 0 in the original has no relative difference and is left out.
+    A number that is 0 in the original has no relative difference and is left out.
 
     Parameters
     ----------
@@ -58,15 +72,15 @@ def masking_losses(dataset: Dataset, release: Release) -> Any:
     Returns
     -------
     dict of str to float
-        "cells", "means", "covariances", "variances" and "correlations"; from 0, lower is better.
+        The losses "cells", "means", "covariances", "variances" and "correlations", from 0; lower is better.
 
     Raises
     ------
     Unreadable
-        Where no number is masked, and for rows that are nobody's.
+        If no number is masked, or if the rows are synthetic.
 
-    Source: as of `masking_loss`. Its last sum is printed for i <= j over p (p - 1) / 2 pairs: the diagonal adds
-    nothing, and i < j is meant.
+    Source: Domingo-Ferrer and Torra, 2001. The last sum of the source is printed for i <= j over p (p - 1) / 2 pairs,
+    but i < j is meant; the diagonal adds 0.
     """
     original, masked = _numbers(dataset, release)
     _varying(original)
@@ -83,32 +97,53 @@ def masking_losses(dataset: Dataset, release: Release) -> Any:
     }
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="For this share of masked records, the nearest original record is the true one. Lower protects more.",
+    unit="share of records",
+)
 def nearest_record_rate(dataset: Dataset, release: Release) -> float:
-    """Share of masked records whose nearest original is their own, all masked numbers standardized: 0 to 1.
+    """Return the share of masked records whose nearest original is their own, by standardized masked numbers.
 
-    Of equally near originals each counts alike. Without the release one in n is guessed.
+    If several originals are equally near, they share the count. A random guess is correct for one record in n.
 
     Source: Domingo-Ferrer and Torra 2001, distance-based record linkage; Aggarwal and Yu 2008, section 3.6.1, DLD.
     """
     return _linked(dataset, release, 1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="For this share of masked records, the true original record is among the two nearest ones. Lower "
+    "protects more.",
+    unit="share of records",
+)
 def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
-    """Share of masked records whose own original is among the two nearest: 0 to 1. Two in n are so by chance.
+    """Return the share of masked records whose own original is among the two nearest originals; by chance, it is 2 / n.
 
     Source: Aggarwal and Yu 2008, section 8.2.1 ("linked to 2nd nearest").
     """
     return _linked(dataset, release, 2)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of numbers")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="This share of original numbers lies in a narrow interval of ranks around the masked number. Lower "
+    "protects more.",
+    unit="share of numbers",
+)
 def rank_interval_rate(dataset: Dataset, release: Release) -> float:
-    """Share of original numbers within an interval of ranks around their masked one: 0 to 1.
+    """Return the share of original numbers within an interval of ranks around their masked number.
 
-    The interval holds the originals whose rank differs by at most p per cent of the records from where the masked
-    number stands among them; mean over p = 1 to 10 and attributes. About a tenth is so by chance.
+    The interval contains the originals whose rank differs from the rank of the masked number among them by at most p
+    percent of the number of records. The result is a mean over p = 1 to 10 and over attributes; by chance, it is about
+    0.1.
 
     Source: Domingo-Ferrer and Torra 2001, rank-based interval disclosure; Aggarwal and Yu 2008, sections 3.6.1 (ID,
     whose width is not fixed there) and 8.2.1.
@@ -126,12 +161,12 @@ def rank_interval_rate(dataset: Dataset, release: Release) -> float:
 
 
 def _linked(dataset: Dataset, release: Release, nearest: int) -> float:
-    """Share of masked records whose own original is among so many nearest; of equally near ones a part of each."""
+    """Return the share of masked records whose own original is among the `nearest`; ties share the count."""
     original, masked = _points(dataset, release)
-    if len(original) > MOST:
+    if len(original) > MAX_RECORDS:
         raise Unreadable(
-            f"{len(original):,} masked records are compared with as many originals, and at most {MOST:,} are. Measure "
-            "the release of a random sample."
+            f"{len(original):,} masked records exceed the maximum of {MAX_RECORDS:,} that are compared with all "
+            "originals. Try the release of a random sample."
         )
     scale = np.where(np.ptp(original, axis=0) > 0, original.std(axis=0), 1)
     original, masked = original / scale, masked / scale
@@ -146,9 +181,10 @@ def _linked(dataset: Dataset, release: Release, nearest: int) -> float:
 
 
 def _numbers(dataset: Dataset, release: Release) -> Any:
-    """The original and the masked numbers, row by row: two float arrays (rows, attributes). Unreadable without any.
+    """Return the original and the masked numbers, row by row, as two float arrays (rows, attributes).
 
-    A number that is missing in both is the same in both; one that is missing in either is a width of its domain away.
+    Two missing numbers count as equal; a missing number and a number differ by the width of the domain. Raises
+    Unreadable if no numbers are masked.
     """
     columns = {name: [each.astype(float) for each in pair] for name, pair in _masked(dataset, release).items()}
     for name, (own, seen) in columns.items():
@@ -159,7 +195,7 @@ def _numbers(dataset: Dataset, release: Release) -> Any:
 
 
 def _points(dataset: Dataset, release: Release) -> Any:
-    """As `_numbers`, as an adversary compares them: missing numbers are equal to each other and far from numbers."""
+    """Return the same as `_numbers`, but with missing numbers equal to each other and far from all numbers."""
     columns, schema = _masked(dataset, release), dataset.schema
     points = {
         name: [schema[name].numbers.points(each.astype(float)) for each in pair] for name, pair in columns.items()
@@ -168,25 +204,28 @@ def _points(dataset: Dataset, release: Release) -> Any:
 
 
 def _masked(dataset: Dataset, release: Release) -> Any:
-    """The columns of masked numbers, original and released: `{name: two arrays}`. Unreadable without any."""
+    """Return the original and the released columns of masked numbers, as `{name: two arrays}`.
+
+    Raises Unreadable if no numbers are masked.
+    """
     original = release.originals(dataset)
-    names = moved(dataset, release, "numbers", [True])
+    names = list_perturbed(dataset, release, "numbers", [True])
     return {name: [np.asarray(each.table[name]) for each in (original, release)] for name in names}
 
 
 def _varying(original: FloatArray) -> Any:
-    """The squared deviations of each attribute from its mean, float array (attributes,), all above 0."""
+    """Return each attribute's squared deviations from its mean, as a float array (attributes,), all above 0."""
     squares = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
     if not squares.all():
         raise Unreadable(
-            f"{int((squares == 0).sum())} of the masked numbers have one value in all records, so that no share of "
-            "their variation is lost. Leave them out."
+            f"{int((squares == 0).sum())} of the masked columns have the same value in all records, so these columns "
+            "have no variation to lose. Leave out these columns."
         )
     return squares
 
 
 def _relative(before: FloatArray, after: FloatArray) -> Any:
-    """The mean of the relative differences where `before` is not 0; 0 where it is everywhere."""
+    """Return the mean of the relative differences where `before` is not 0; 0 if it is 0 everywhere."""
     some = before != 0
     return float(np.mean(np.abs((before - after)[some] / before[some]))) if some.any() else 0.0
 

@@ -1,9 +1,7 @@
-"""What miners can do with a release: the honest user's utility and the adversary's (Sramka et al. 2010, section 2).
+"""The utility of a release for the miners of honest users and of adversaries (Sramka et al. 2010, section 2).
 
-Both are a sum over people of an interest weight times a function of the guess. All arrays hold one entry a person,
-in the same order. The functions score guesses; how they were made is not their business.
-
-One module: both utilities are the same sum, and what goes into it stands beside it.
+Both utilities are a sum over people of an interest weight times a function of the guess. All arrays hold one entry for
+each person, in the same order. The functions score guesses of any origin.
 """
 
 import math
@@ -17,159 +15,167 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.measures import conditions
 from privnb.measures.base import measure
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import factorize
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, Share, instead, validated
 
 ByMiner = Annotated[Mapping[str, Any], instead(Mapping, "Give them by miner's name.")]
-ErrorFunction = Callable[[Any, Any], Any]  # of guesses and true values: one number a person
+ErrorFunction = Callable[[Any, Any], Any]  # from guesses and true values to one number for each person
 
 
 def exact_match(predicted: Any, true: Any) -> FloatArray:
-    """Error implication of classification accuracy: 1 where the guess is right, else 0. Section 2.3."""
-    predicted, true = _alike(predicted, true)
+    """Return the error implication of classification accuracy: 1 if the guess is right, and 0 otherwise.
+
+    Section 2.3.
+    """
+    predicted, true = _comparable(predicted, true)
     return (predicted == true).astype(float)
 
 
 def within(tolerance: float) -> ErrorFunction:
-    """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
-    truth, else 0.
+    """Return an error implication for numbers: 1 if a guess is at most `tolerance` from the truth, and 0 otherwise.
+
+    The tolerance is in the unit of the target.
     """
     if not (expect.is_number(tolerance) and tolerance >= 0):
-        raise UsageError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
+        raise UsageError(f"`tolerance` must be a number of at least 0; got {expect.describe_value(tolerance)}.")
 
     def error(predicted: Any, true: Any) -> FloatArray:
-        predicted, true = _alike(predicted, true)
+        predicted, true = _comparable(predicted, true)
         if not is_numeric_dtype(true):
-            raise UsageError("labels have no distance to be within. Give numbers.")
+            raise UsageError("`tolerance` needs guesses of numbers; got labels. Use `exact_match` for labels.")
         return (np.abs(predicted - true) <= tolerance).astype(float)
 
     return error
 
 
 How = Literal["sum", "any", "all"]
-WAYS: dict[How, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.max, "all": np.min}
+COMBINATIONS: dict[How, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.max, "all": np.min}
 
 
 @validated
 def combine(values: Any, how: How) -> FloatArray:
-    """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
+    """Combine the values of several fields into one for each person: their "sum", "any" (largest) or "all" (smallest).
 
-    `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
+    `values` has, for each field, an array (n,) of error implications or reductions. The paper does not state how fields
+    are combined.
     """
-    return WAYS[how](np.asarray(values, dtype=float), axis=0)
+    return COMBINATIONS[how](np.asarray(values, dtype=float), axis=0)
 
 
 @measure(
     kind="utility",
     better="higher",
     bounds=(-math.inf, math.inf),
+    sentence="A miner that learns from the release predicts the sensitive value of this number of people correctly, in "
+    "cross-validation. Higher is better.",
     unit="people",
-    baseline="commonest value for all",
+    baseline="most common value for all",
     counts_people=True,
 )
 def good_utility(
     predicted: Any, true: Any, error: ErrorFunction = exact_match, weights: ArrayLike | None = None
 ) -> float:
-    """People whose sensitive value the miner predicts rightly, in cross-validation.
+    """Return U_good, a weighted sum of error implications; by default, the number of correct predictions.
 
-    In general, a weighted sum. U_good. Nobody predicts a missing number rightly.
+    A prediction of a missing number is never correct.
 
     Parameters
     ----------
     predicted, true : array (n,)
     error : function
-        Of both, an array (n,): high where there is no error and low or negative where one is serious.
+        A function of both arrays that returns an array (n,): high if there is no error, and low or negative if the
+        error is serious.
     weights : array (n,), optional
-        Interest in each person, by default 1.
-
-    Returns
-    -------
-    float
+        The interest in each person; by default, 1.
 
     Source: Sramka et al. 2010, section 2.3.
     """
-    return weighted_sum(error(predicted, true), weights)
+    return sum_weighted(error(predicted, true), weights)
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%}")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="This share of a miner's correct predictions is lost if the miner learns from the release instead of "
+    "the original; a gain counts as 0. Lower is better.",
+    unit="share",
+    format="{:%}",
+)
 def utility_decline(original: float, sanitized: float) -> float:
-    """Share of the right predictions on the original that is lost.
-
-    The paper's delta.
+    """Return the relative loss of good utility, the paper's delta.
 
     Parameters
     ----------
     original, sanitized : float
-        Good utility of a miner before and after.
+        The good utility of a miner for the original and for the release.
 
     Returns
     -------
     float
-        0 if none is lost, at most 1 where the error implication is never negative.
+        The loss: 0 if nothing is lost, and at most 1 if the error implication is never negative.
 
     Raises
     ------
     ValueError
-        Unless `original` is positive: there is no share of nothing.
+        If `original` is not positive.
 
     Source: Sramka et al. 2010, section 2.3.
     """
     if not original > 0:
         raise UsageError(
-            f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
-            "milder penalty or choose a better miner."
+            f"the good utility of the original must be positive, so that a decline can be computed; got {original}. "
+            "Try a milder penalty of errors or a better miner."
         )
     return max(0.0, 1 - sanitized / original)
 
 
 @validated
 def utility_preserving(originals: ByMiner, sanitized: ByMiner) -> tuple[float, str]:
-    """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
-
-    Section 2.3.
+    """Return the delta of (1 - delta, L)-utility preservation, and the miner with the largest decline. Section 2.3.
 
     Parameters
     ----------
     originals, sanitized : dict of str to float
-        Good utility by miner's name, over the same set L.
+        The good utility by the name of a miner, for the same set L of miners.
 
     Returns
     -------
     delta : float
     name : str
-        Of the miner.
+        The name of the miner.
     """
     if set(originals) != set(sanitized):
-        raise UsageError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
+        raise UsageError(
+            f"`originals` and `sanitized` must have the same miners; got {sorted(originals)} and {sorted(sanitized)}."
+        )
     declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
     _, worst, name = average_and_worst(declines)
     return worst, name
 
 
 def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -> BoolArray:
-    """Whose guess is `c` %-nearer to the truth than what was released of them.
+    """Return whether the guess about each person is `c` %-nearer to the truth than the released cell.
 
-    The distance to the truth of a number is the absolute difference. Of a label it is the length of the label, from
-    low to high end with both counted (40-44 has length 5; a label of categories has as many as it covers leaves), and
-    infinite for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell
-    and its distance is at most (100 - c) % of the released one's, or if it is exact: a single value, or a number that
-    rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
-    sets shrink as c grows, and nothing is nearer than a cell that was released as it is. No number is nearer to a
-    missing one; a label that covers a missing one is.
-
-    Section 2.4.
+    The distance of a number to the truth is the absolute difference. The distance of a label is its length, from low to
+    high end inclusive (40-44 has length 5; a label of categories has the number of leaves that it covers), and infinite
+    for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell and its
+    distance is at most (100 - c) % of the cell's distance, or if it is exact: a single value, or a number that rounds
+    to the truth in steps of its domain. With c = 0, any improvement counts; with c = 100, only the exact value counts.
+    The larger c is, the fewer guesses count. No guess is nearer than an unchanged cell. If the true number is missing,
+    no number is nearer to it, but a label that covers missing numbers may be. Section 2.4.
 
     Parameters
     ----------
     predicted, released, true : array (n,)
-        Guesses and released cells are both numbers or both labels.
+        Guesses and released cells are both numbers, or both labels.
     c : float
-        Per cent, 0 to 100.
+        A percentage, 0 to 100.
     hierarchy : Generalization
-        The target's.
+        The hierarchy of the target.
 
     Returns
     -------
@@ -178,10 +184,10 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
     Raises
     ------
     ValueError
-        For c outside 0 to 100, or numbers against labels.
+        For c outside 0 to 100, or if numbers are compared with labels.
     """
     check_c(c)
-    predicted, released = _alike(predicted, released)
+    predicted, released = _comparable(predicted, released)
     true = np.asarray(true)
     if is_numeric_dtype(released):
         guess, given = np.abs(predicted - true), np.abs(released - true)
@@ -189,18 +195,22 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
     else:
         covers, right = (_covers(labels, true, hierarchy) for labels in (predicted, released))
         numeric = is_numeric_dtype(true)
-        guess, given = (lengths(labels, hierarchy, numeric=numeric) for labels in (predicted, released))
+        guess, given = (label_lengths(labels, hierarchy, numeric=numeric) for labels in (predicted, released))
         exact = guess == (_step(hierarchy) if numeric else 1)
         guess = np.where(covers, guess, np.inf)
-        # A label that noise made wrong tells nothing: any that is right is nearer. Not infinite: 0 times that is nan.
+        # # Noise makes a label wrong and useless, so any right label is nearer. The length is finite because 0 * inf is
+        # nan.
         given = np.where(right, given, 1e300)
     return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
 
 
 def check_c(c: float) -> None:
-    """Raises ValueError unless `c` is a percentage."""
+    """Raise ValueError unless `c` is a percentage."""
     if not (expect.is_number(c) and 0 <= c <= 100):
-        raise UsageError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
+        raise UsageError(
+            "`c` must be a percentage from 0 (any improvement) to 100 (the exact value); got "
+            f"{expect.describe_value(c)}."
+        )
 
 
 @measure(
@@ -208,69 +218,66 @@ def check_c(c: float) -> None:
     better="lower",
     bounds=(-math.inf, math.inf),
     title="Anti-utility",
+    sentence="For this number of people, a miner's prediction is nearer to the truth than the released cell. Lower "
+    "protects more.",
     unit="people",
     baseline="the guess without the release",
     counts_people=True,
     readings={
-        "A": "everybody, any prediction nearer to the truth than what was released",
-        "B": "everybody, exact predictions",
-        "C": "a twentieth of the people, chosen by lot; any nearer prediction",
+        "A": "all people are counted, with any prediction that is nearer to the truth than the released cell",
+        "B": "all people are counted, with exact predictions only",
+        "C": "one in twenty people, drawn at random, is counted, with any nearer prediction",
     },
 )
 def anti_utility(reduction: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """People for whom the miner's prediction is nearer to the truth than what was released.
-
-    In general, a weighted sum. U_bad.
+    """Return U_bad, a weighted sum of error reductions; by default, the number of nearer predictions.
 
     Parameters
     ----------
     reduction : array (n,)
         The error reduction of each person's guess, such as the result of `nearer`.
     weights : array (n,), optional
-        The owner's wish to protect each person, by default 1 (scenarios A and B), or `selected` (C).
-
-    Returns
-    -------
-    float
+        The owner's interest in protecting each person: 1 by default (scenarios A and B), or `draw_weights` (C).
 
     Source: Sramka et al. 2010, section 2.4.
     """
-    return weighted_sum(reduction, weights)
+    return sum_weighted(reduction, weights)
 
 
 @validated
 def average_and_worst(by_miner: ByMiner) -> tuple[float, float, str]:
-    """(average, worst, name of the miner that attains the worst) of anti-utilities by miner's name.
+    """Return the average and the largest of anti-utilities by miner, and the name of the worst miner. Section 2.4.
 
-    The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
-    Raises ValueError without a miner. Section 2.4.
+    An adversary who does not know which miner is best reaches the average. If several miners are equally good, the
+    function names the first one.
     """
     if not by_miner:
-        raise UsageError("by_miner is empty: no miner's result was given, and an average needs at least one.")
+        raise UsageError("`by_miner` must hold the result of at least one miner; got an empty mapping.")
     name = max(by_miner, key=by_miner.__getitem__)
     return float(np.mean(list(by_miner.values()))), by_miner[name], name
 
 
 @validated
-def selected(n: int, share: Share, *, rng: Randomness) -> FloatArray:
-    """Interest weights that protect a random share of n people, at least one of them.
+def draw_weights(n: int, share: Share, *, rng: Randomness) -> FloatArray:
+    """Draw interest weights that protect a random share of n people, and at least one person.
 
-    Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
+    Scenario C of section 4.4 protects 2,261 of 45,222 people (5%). The paper does not state how these people were
+    chosen; this function draws them at random.
 
     Parameters
     ----------
     n : int
     share : float
-        Above 0, at most 1.
+        The share of people to protect, above 0 and at most 1.
     rng : int, Generator or None
 
     Returns
     -------
     float array (n,)
-        Ones and zeros.
+        An array of ones and zeros.
     """
     if not (expect.is_whole(n) and 1 <= n < 2**31):
-        raise UsageError(f"n must be a number of people, got {expect.found(n)}.")
+        raise UsageError(f"`n` must be a number of people, at least 1; got {expect.describe_value(n)}.")
     weights = np.zeros(n)
     weights[np.random.default_rng(rng).choice(n, max(round(share * n), 1), replace=False)] = 1
     return weights
@@ -278,35 +285,37 @@ def selected(n: int, share: Share, *, rng: Randomness) -> FloatArray:
 
 @validated
 def first_occurrences(table: pd.DataFrame) -> BoolArray:
-    """Whether a record is the first of those released exactly like it: boolean array (n,).
+    """Return whether each record is the first record with its released row: boolean array (n,).
 
-    As weights it counts distinct released records instead of people. The paper does not say which of the two its
-    Table 2 counts; its k-anonymity columns fit the distinct records.
+    With these weights, measures count distinct released rows instead of people. The paper does not state whether its
+    Table 2 counts rows or people; the k-anonymity columns of Table 2 fit distinct rows.
     """
     return ~table.duplicated().to_numpy()
 
 
 def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[..., FloatArray]:
-    """Interest weights by a condition on the columns.
+    """Return a function from a table to interest weights, by a condition on the columns.
 
-    Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
+    An example of section 2.3 is `interest("sex == 'Female' and age > 55", 10)`.
 
     Parameters
     ----------
     condition : str
-        See `conditions.condition`, which refuses what is none with a ValueError.
+        See `conditions.parse_condition`.
     weight, otherwise : float
-        Of those who meet it and of all others; from 0.
+        The weight of people who meet the condition, and the weight of all other people; from 0.
 
     Returns
     -------
     function
-        Of the table, giving a float array (n,).
+        A function from a table of n records to a float array (n,).
     """
     for name, number in (("weight", weight), ("otherwise", otherwise)):
         if not (expect.is_number(number) and number >= 0):
-            raise UsageError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
-    holds = conditions.condition(condition)
+            raise UsageError(
+                f"`{name}` must be an interest weight, a number of at least 0; got {expect.describe_value(number)}."
+            )
+    holds = conditions.parse_condition(condition)
 
     def weights(table: pd.DataFrame, released: object = None) -> FloatArray:
         return np.where(holds(table), float(weight), float(otherwise))
@@ -315,13 +324,11 @@ def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[
 
 
 @validated
-def interest_of(text: str) -> Callable[..., FloatArray]:
-    """`interest` as an owner writes it: "CONDITION: WEIGHT", and after a comma the weight of all others, by default 1.
+def parse_interest(text: str) -> Callable[..., FloatArray]:
+    """Parse interest weights from "CONDITION: WEIGHT, WEIGHT OF ALL OTHERS"; the second weight is 1 by default.
 
-    >>> interest_of("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
+    >>> parse_interest("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
     [1.0, 0.0]
-
-    Raises ValueError for what is not written so.
     """
     condition, _, numbers = text.rpartition(":")
     try:
@@ -330,49 +337,50 @@ def interest_of(text: str) -> Callable[..., FloatArray]:
     except ValueError:
         others = [np.nan]
     if others or not condition.strip():
-        raise UsageError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
+        raise UsageError(f"interest weights must be written as 'CONDITION: WEIGHT, WEIGHT OF OTHERS'; got {text!r}.")
     return interest(condition.strip(), weight, otherwise)
 
 
 @validated
 def worst_by_person(by_miner: ByMiner) -> FloatArray:
-    """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
+    """Return the value of each person's worst miner, as an array (n,), from arrays (n,) by the name of the miner.
 
-    Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
-    and no choice among their guesses gives more. Raises ValueError without a miner.
+    The weighted sum of these values is the anti-utility of an adversary who always knows which miner to trust. No
+    miner, and no choice among the miners' guesses, reaches more.
     """
     if not by_miner:
-        raise UsageError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
+        raise UsageError("`by_miner` must hold the result of at least one miner; got an empty mapping.")
     return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
 
 
-def weighted_sum(values: Any, weights: ArrayLike | None = None) -> float:
-    """What both utilities are: the sum over people of an interest weight, 1 by default, times a value."""
+def sum_weighted(values: Any, weights: ArrayLike | None = None) -> float:
+    """Return the sum over people of an interest weight, 1 by default, times a value."""
     values = np.asarray(values, dtype=float)
     return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
 
 
-def _alike(predicted: Any, other: Any) -> tuple[Array, Array]:
-    """Both as arrays, if they are of one length and of one kind, numbers or labels."""
+def _comparable(predicted: Any, other: Any) -> tuple[Array, Array]:
+    """Return both arguments as arrays if they have the same length and are both numbers or both labels."""
     predicted, other = np.asarray(predicted), np.asarray(other)
     if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
         raise UsageError(
-            f"guesses {predicted.dtype}{predicted.shape} cannot be compared with {other.dtype}{other.shape}: "
-            "give one for each person, numbers with numbers or labels with labels."
+            f"guesses of type {predicted.dtype} and shape {predicted.shape} cannot be compared with values of type "
+            f"{other.dtype} and shape {other.shape}. Give one guess for each person, numbers with numbers or labels "
+            "with labels."
         )
     return predicted, other
 
 
 def _step(hierarchy: Any) -> float:
-    """The distance of neighbouring values of a numeric attribute."""
+    """Return the distance between neighboring values of a numeric attribute."""
     if hasattr(hierarchy, "domain"):
         return hierarchy.domain.step
     return float(np.fmin.reduce(np.diff(np.sort(hierarchy.numbers))))
 
 
-def lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
-    """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
-    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
+def label_lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
+    """Return the number of values that each label covers, or the length of its interval if `numeric`: array (n,)."""
+    codes, distinct = factorize(np.asarray(labels, dtype=object), use_na_sentinel=False)
     if numeric:
         low, high = _bounds(distinct, hierarchy)
         return (np.nan_to_num(high - low) + _step(hierarchy))[codes]
@@ -380,9 +388,9 @@ def lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
 
 
 def _covers(labels: Any, true: Any, hierarchy: Any) -> BoolArray:
-    """Whether each label covers the true value: boolean array (n,)."""
-    # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
-    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
+    """Return whether each label covers the true value, as a boolean array (n,)."""
+    # # The hierarchy refuses a missing label, because its code -1 would be taken for the last label.
+    codes, distinct = factorize(np.asarray(labels, dtype=object), use_na_sentinel=False)
     distinct = distinct.astype(str)
     if not is_numeric_dtype(true):
         leaves, order = hierarchy.codes(true), np.argsort(codes, kind="stable")
@@ -398,7 +406,7 @@ def _covers(labels: Any, true: Any, hierarchy: Any) -> BoolArray:
 
 
 def _bounds(labels: Any, hierarchy: Any) -> FloatArray:
-    """The low and the high end of each label of numbers, NaN for a missing one: float array (2, labels)."""
+    """Return the low and the high end of each label of numbers; NaN if missing: float array (2, labels)."""
     return (
         np.array([(np.nan, np.nan) if pd.isna(label) else hierarchy.bounds(label) for label in labels]).reshape(-1, 2).T
     )

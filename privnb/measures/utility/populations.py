@@ -1,4 +1,4 @@
-"""Large populations: the groups of people about whom a researcher would learn something."""
+"""Large populations: the groups of people about which a researcher wants to learn something."""
 
 import math
 from collections.abc import Mapping
@@ -12,30 +12,40 @@ from numba import njit
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
-from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_of, values_asked
+from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_on_line, list_queried_values
 from privnb.microdata.release import Release
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Hierarchies, Share, validated
 
-SUPPORT = 0.05  # of all people: groups of so many are large
-MOST = 2**15  # populations: of twenty attributes that are mostly "no" there would be a million
+SUPPORT = 0.05  # minimum share of all people in a large group
+MAX_POPULATIONS = 2**15  # twenty attributes that are mostly "no" would make a million populations
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LargePopulations:
-    """All conjunctions of quasi-identifier values, or of nodes of their hierarchies below the root, that at least the
-    share `support` of the original records satisfies.
+    """All conjunctions of quasi-identifier values, or of nodes of hierarchies, that hold for the share `support`.
 
-    A conjunction is of one attribute or more; nodes with the same leaves count once. The populations depend on the
-    original alone: find them once, with `LargePopulations.of`, and ask every release about them.
+    A conjunction has at least one attribute, and its nodes are below the root; nodes with the same leaves count once.
+    The populations depend only on the original: `LargePopulations.of` finds them once, and every release is compared
+    with them.
 
-    `records`: of the original. `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are
-    large by themselves;
-    `labels`: what each node is called, through all attributes. Population i is that of number `parent[i]` (0:
-    everybody, j + 1: population j) with one condition more, `labels[node[i]]`; parents come first. `counts`: float
-    array (populations, sensitive values + 1), people with each of `values`, and a 0. `conditions`: the most that one
-    has, where one more would make more than 32,768 populations; None where they are all.
+    Attributes
+    ----------
+    records : int
+        The number of original records.
+    nodes : dict of str to boolean array (nodes, parts of the line)
+        The nodes of each attribute that are large by themselves.
+    labels : tuple of str
+        The name of each node, over all attributes.
+    parent, node : integer array (populations,)
+        Population i has the conditions of its parent and one more condition, `labels[node[i]]`. `parent[i]` is 0 for
+        everybody and j + 1 for population j; parents come first.
+    counts : float array (populations, sensitive values + 1)
+        The number of people with each of `values`, and a final 0.
+    conditions : int or None
+        The maximum number of conditions, if one more condition would make more than 32,768 populations; None if all
+        populations are listed.
 
     Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
     """
@@ -58,35 +68,32 @@ class LargePopulations:
     def of(
         cls, dataset: Dataset, sensitive: str | None, support: Share = SUPPORT, hierarchies: Hierarchies = None
     ) -> "LargePopulations":
-        """Find those of a dataset for questions about its attribute `sensitive`, or about their sizes alone.
+        """Find the large populations of a dataset, with the counts of its attribute `sensitive` or only their sizes.
 
         Parameters
         ----------
         dataset : Dataset
         sensitive : str or None
-            None: `values` is empty, and `counts` has one column, for everybody.
+            The sensitive attribute; if None, `values` is empty, and `counts` has one column, for all people.
         support : float
-            The smallest share of the records, above 0, at most 1.
+            The minimum share of the records, above 0 and at most 1.
         hierarchies : dict of str to Generalization, optional
-            Whose nodes alone are meant, by quasi-identifier; for those not named, the dataset's own, and halves.
-
-        Returns
-        -------
-        LargePopulations
+            The hierarchies whose nodes name populations, by quasi-identifier. Other quasi-identifiers use the
+            hierarchies of the dataset, and halves of their values.
 
         Raises
         ------
         ValueError
-            For a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population is so
+            If the support is not a share above 0, if `sensitive` is a quasi-identifier, or if no population is this
             large.
         """
-        values = values_asked(dataset, sensitive)
+        values = list_queried_values(dataset, sensitive)
         least = math.ceil(round(support * len(dataset), 9))
         asked = {**dataset.hierarchies, **(hierarchies or {})}
         lines, nodes, labels = {}, {}, []
         for name in dataset.schema.quasi_identifiers:
             hierarchy = asked[name]
-            people = np.bincount(codes_of(dataset, name, hierarchy), minlength=hierarchy.size)
+            people = np.bincount(codes_on_line(dataset, name, hierarchy), minlength=hierarchy.size)
             sets = _large_nodes(people, hierarchy, least)
             has_levels = hasattr(hierarchy, "groups") or name in (hierarchies or {})
             if not has_levels and people[~np.any([*sets.values()], axis=0)].sum() >= least:
@@ -101,7 +108,8 @@ class LargePopulations:
         if not labels:
             raise UsageError(
                 f"no quasi-identifier of '{dataset.name}' has a value, a node below a root or a half of its values "
-                f"with {least} people ({support:.1%} of all). Lower the support, or give the attributes hierarchies."
+                f"with at least {least} people ({support:.1%} of all). Lower `support`, or give the attributes "
+                "hierarchies."
             )
         original = Boxes.of_original(dataset, sensitive, lines)
         parent, node, conditions = _conjunctions(original, nodes, least)
@@ -119,37 +127,37 @@ class LargePopulations:
 
     @cached_property
     def predicates(self) -> list[str]:
-        """Each population in words, such as "age 20-39, sex Female": list of text."""
+        """Return each population in words, such as "age 20-39, sex Female"."""
         words = [""]
         for parent, node in zip(self.parent, self.node, strict=True):
             words.append(f"{words[parent]}, {self.labels[node]}" if parent else self.labels[node])
         return words[1:]
 
     def estimated(self, release: Release) -> FloatArray:
-        """How many people of each sensitive value a release lets one expect in each population: float array
-        (populations, sensitive values + 1).
+        """Return the expected number of people with each sensitive value in each population, according to a release.
 
-        Of a population in which a noisy release shows nobody, all people of the release.
+        The result is a float array (populations, sensitive values + 1). If a noisy release has nobody in a population,
+        all people of the release replace this population.
         """
         found, everybody = self._found(release)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, everybody)
 
     def shares(self, release: Release) -> FloatArray:
-        """Return the share of people that a release lets one expect in each population: float array (populations,)."""
+        """Return the expected share of people in each population, according to a release, as a float array."""
         found, everybody = self._found(release)
         return found.sum(axis=1) / everybody.sum()
 
     def _found(self, release: Release) -> tuple[FloatArray, FloatArray]:
-        """`_expected` of a release, and all its people, float array (sensitive values + 1,)."""
+        """Return `_expected` for a release, and the release's people by sensitive value, (sensitive values + 1,)."""
         boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
         return self._expected(boxes), boxes.counts.sum(axis=0)
 
     def _expected(self, boxes: Boxes) -> FloatArray:
-        """How many people of each sensitive value are to be expected in each population: float array (populations,
-        sensitive values + 1).
+        """Return the expected number of people with each sensitive value in each population.
 
-        People whose labels are equal from the next attribute on are counted together: a table has thousands of
-        combinations of labels, and a dozen of those of its last two attributes.
+        The result is a float array (populations, sensitive values + 1). People whose labels are equal from the next
+        attribute on are counted together: a table has thousands of combinations of labels, but only about a dozen
+        combinations of its last two attributes.
 
         Source: the uniform-distribution assumption, Li and Li, KDD 2009, section 4.2.
         """
@@ -162,9 +170,10 @@ class LargePopulations:
 
     @cached_property
     def _walk(self) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
-        """The populations in an order in which all that lie within one follow it at once: the place of each, and by
-        place the attribute of its last condition, the node of that, the number of its conditions, and whether it is the
-        innermost. Five arrays.
+        """Return the populations, as five arrays, in an order in which each is immediately followed by its subsets.
+
+        The arrays are the place of each population and, by place, the attribute of its last condition, the node of that
+        condition, the number of conditions, and whether the population is innermost.
         """
         size = np.ones(len(self) + 1, dtype=np.int64)
         for i in range(len(self), 0, -1):
@@ -183,13 +192,20 @@ class LargePopulations:
         return place[1:] - 1, attribute, node - begins[attribute], conditions[order], size[order] == 1
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of people", baseline="trivial release")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="This is the mean error of the sizes of large groups of people that are estimated from the release, as a "
+    "share of all people. Lower is better.",
+    unit="share of people",
+    baseline="trivial release",
+)
 def size_error(populations: LargePopulations, release: Release) -> float:
-    """How wrong the release is about how many people are in large groups.
+    """Return the mean difference between true and expected shares of people in large populations.
 
-    The mean over large populations of the difference between the share of all people who are in one and the share that
-    the release lets one expect; 0 as the original. How to read it: a release without quasi-identifiers takes every
-    value for equally likely. A release that is more wrong than that one tells its users something false.
+    The error is 0 for the original. A release without quasi-identifiers treats every value as equally likely; a release
+    with a larger error than such a release misleads its users.
 
     Source: this package, after Li and Li, KDD 2009, section 4.2.
     """
@@ -198,9 +214,9 @@ def size_error(populations: LargePopulations, release: Release) -> float:
 
 
 def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, BoolArray]:
-    """Return leaves and inner nodes of at least `least` records, but not the whole: boolean arrays (positions,).
+    """Return the leaves and inner nodes of at least `least` records, without the root, as boolean arrays (positions,).
 
-    `people`: records at each position.
+    `people` holds the number of records at each position.
     """
     found: dict[bytes, BoolArray] = {}
     for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
@@ -212,8 +228,9 @@ def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, Bo
 
 
 def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
-    """Return the halves of the line at the median record, and the halves of each, as long as both have at least `least`
-    records: boolean arrays (positions,), each once. `people`: records at each position.
+    """Return the halves of the line at the median record, and recursively the halves of these, as boolean arrays.
+
+    Each half has at least `least` records. `people` holds the number of records at each position.
     """
     through, runs, found = np.append(0, np.cumsum(people)), [(0, len(people))], dict[bytes, BoolArray]()
     places = np.arange(len(people))
@@ -228,10 +245,10 @@ def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
 
 
 def _parts(large: BoolArray) -> tuple[BoolArray, IntArray]:
-    """Return the nodes by the parts of the line that they distinguish, boolean array (nodes, parts), and the part of
-    each position, integer array (positions,).
+    """Return each node by the parts of the line that it contains, and the part of each position.
 
-    Most neighbours are alike, and a line may have a million positions: only the first of a run is compared.
+    The results are a boolean array (nodes, parts) and an integer array (positions,). Most neighbors are in the same
+    nodes, and a line may have a million positions, so only the first position of a run is compared.
     """
     first = np.append(True, (large[:, 1:] != large[:, :-1]).any(axis=0))
     nodes, part = np.unique(large[:, first], axis=1, return_inverse=True)
@@ -239,15 +256,13 @@ def _parts(large: BoolArray) -> tuple[BoolArray, IntArray]:
 
 
 def _conjunctions(boxes: Boxes, nodes: Mapping[str, BoolArray], least: int) -> tuple[IntArray, IntArray, int | None]:
-    """The parent and the last node of each large population, two integer arrays, and the most conditions of one, as in
-    `LargePopulations`.
-    """
+    """Return the parent and the last node of each large population, and the maximum number of conditions."""
     people, names = boxes.counts.sum(axis=1), list(nodes)
     offset = np.cumsum([0, *map(len, nodes.values())])
     found: list[tuple[int, Any]] = []
     last: list[tuple[int, int, IntArray]] = [(0, 0, np.arange(len(people), dtype=np.int32))]
     conditions = 0
-    while last:  # so that parents come first
+    while last:  # one condition after another, so that parents come first
         more, longer = [], []
         for population, first, rows in last:
             for a in range(first, len(names)):
@@ -256,16 +271,18 @@ def _conjunctions(boxes: Boxes, nodes: Mapping[str, BoolArray], least: int) -> t
                 for node in np.flatnonzero(held >= least):
                     more.append((population, offset[a] + node))
                     longer.append((len(found) + len(more), a + 1, rows[large[node][labels]]))
-            if found and len(found) + len(more) > MOST:
+            if found and len(found) + len(more) > MAX_POPULATIONS:
                 return *np.array(found).T, conditions
         found, last, conditions = found + more, longer, conditions + 1
     return *np.array(found).T, None
 
 
 def _rests(labels: list[IntArray]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The labels of boxes from each attribute on, each such rest once. Four integer arrays: which rest from the first
-    attribute on each box has; of each rest its label of its first attribute and which rest follows from the next one
-    on; where the rests from an attribute on begin among all.
+    """Return the distinct sequences of labels ("rests") from each attribute on, as four integer arrays.
+
+    The first array is the rest of each box from the first attribute on. The second and the third array are, for each
+    rest, the label of its first attribute and the rest from the next attribute on. The fourth array is the position at
+    which the rests from each attribute on begin.
     """
     rest, many, found = np.zeros(len(labels[0]), dtype=np.int64), 1, []
     for label in reversed(labels):
@@ -291,16 +308,23 @@ def _summed(
     conditions: IntArray,
     innermost: BoolArray,
 ) -> FloatArray:
-    """How many people of each sensitive value are to be expected in each of many populations: float array (populations,
-    values).
+    """Return the expected number of people with each sensitive value in each population: (populations, values).
 
-    counts: of the people that are published alike, float array (boxes, values). rest, first, following, rests: of
-    `_rests`. attribute, node, conditions, innermost: of `LargePopulations._walk`. chances: how likely a person under a
-    label is in each node, from 0 to 1; the table of attribute a from begins[a], in rows of widths[a].
+    Parameters
+    ----------
+    counts : float array (boxes, values)
+        The number of people in each box.
+    rest, first, following, rests : integer array
+        The result of `_rests`.
+    chances : float array
+        The probability that a person under a label is in each node; the table of attribute a starts at begins[a], in
+        rows of widths[a].
+    attribute, node, conditions, innermost : array
+        The result of `LargePopulations._walk`.
     """
     values, deepest = counts.shape[1], conditions.max()
-    # Of the last population with so many conditions: the rests that people in it have, how many, from which attribute
-    # on, and how many people of each value have each.
+    # For the last population with each number of conditions: the rests of its people, their number, the attribute
+    # from which they start, and the number of people of each value with each rest.
     begin, many, start = rests[: deepest + 1], np.zeros(deepest + 1, np.int64), np.zeros(deepest + 1, np.int64)
     held, people = np.arange(rests[deepest + 1]), np.zeros((rests[deepest + 1], values))
     many[0] = rests[1]

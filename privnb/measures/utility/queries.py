@@ -1,6 +1,6 @@
-"""COUNT queries: how well a release answers how many people of a group have certain sensitive values.
+"""COUNT queries: the error of a release in the number of people of a group who have some sensitive values.
 
-As in Xiao and Tao, "Anatomy", VLDB 2006, and Li and Li, KDD 2009, section 5.2: SELECT COUNT(*) WHERE some
+The queries follow Xiao and Tao, "Anatomy", VLDB 2006, and Li and Li, KDD 2009, section 5.2: SELECT COUNT(*) WHERE some
 quasi-identifiers and the sensitive attribute each have one of a random set of values.
 """
 
@@ -14,7 +14,13 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
-from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, check_number, codes_of, values_asked
+from privnb.measures.utility.reconstruction import (
+    Boxes,
+    HierarchyLine,
+    check_value_count,
+    codes_on_line,
+    list_queried_values,
+)
 from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
@@ -27,11 +33,16 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CountQueries:
-    """Random COUNT queries about the original, to be put to releases; made by `CountQueries.of`.
+    """Random COUNT queries about the original, which releases answer; `CountQueries.of` makes them.
 
-    `sets[name]`: boolean array (queries, parts of the line), the values of a quasi-identifier that each query allows,
-    all where it does not ask; `chosen`: boolean array (queries, sensitive values + 1), the same of `values`; `actual`:
-    integer array (queries,), the true counts.
+    Attributes
+    ----------
+    sets : dict of str to boolean array (queries, parts of the line)
+        The values of a quasi-identifier that each query allows; all values if the query does not name the attribute.
+    chosen : boolean array (queries, sensitive values + 1)
+        The sensitive `values` that each query allows.
+    actual : integer array (queries,)
+        The true counts.
     """
 
     HINT: ClassVar[str] = "CountQueries.of makes them."
@@ -62,33 +73,30 @@ class CountQueries:
         dataset : Dataset
         sensitive : str
         dimension : int
-            How many quasi-identifiers each query asks for (qd), from 1.
+            The number of quasi-identifiers in each query (qd), at least 1.
         selectivity : float
-            A share above 0, at most 1 (sel).
+            The share of people that a query is meant to count (sel), above 0 and at most 1.
         rng : int, Generator or None
         number : int
-            Of queries, 1 to 100,000.
+            The number of queries, 1 to 100,000.
         reading : str
-            For an attribute A of which |A| values occur: "product": each query names ceil(|A| sel^(1/(qd + 1))) of them
-            at random, so that, were all combinations equally common, it would count the share `sel` of all people
-            (Anatomy's, which fits what Li and Li report); "literal": ceil(|A| sel) of them, as Li and Li's words say,
-            which leaves many queries nobody to count.
-
-        Returns
-        -------
-        CountQueries
+            The rule for the number of values that a query names for an attribute A of which |A| values occur.
+            "product": ceil(|A| sel^(1/(qd + 1))), so that a query counts the share `sel` of all people if all
+            combinations are equally common. This rule is that of Anatomy, and it fits Li and Li's results. "literal":
+            ceil(|A| sel), as in Li and Li's text; many queries then count nobody.
 
         Raises
         ------
         ValueError
-            For a dimension, selectivity, number or reading that cannot be, for a quasi-identifier as `sensitive`, and
-            where too many values occur to name them.
+            If an argument is out of range, if `sensitive` is a quasi-identifier, or if too many values occur.
         """
         names = dataset.schema.quasi_identifiers
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
             if isinstance(value, bool) or not (isinstance(value, Integral) and 1 <= value <= most):
-                raise UsageError(f"{what} must be a whole number from 1 to {most}, got {expect.found(value)}.")
-        values = values_asked(dataset, sensitive)
+                raise UsageError(
+                    f"`{what}` must be a whole number from 1 to {most}; got {expect.describe_value(value)}."
+                )
+        values = list_queried_values(dataset, sensitive)
         share = selectivity ** (1 / (dimension + 1)) if reading == "product" else selectivity
         generator = np.random.default_rng(rng)
         asked = _draw(generator, number, len(names), dimension / len(names))[:, :-1]
@@ -110,14 +118,18 @@ class CountQueries:
 
     @property
     def empty(self) -> int:
-        """How many queries count nobody in the original: they have no relative error and are left out of every mean."""
+        """Return the number of queries that count nobody in the original.
+
+        Such queries have no relative error and are left out of every mean.
+        """
         return int((self.actual == 0).sum())
 
     def answers(self, release: Release) -> FloatArray:
-        """The counts to be expected from what is published: float array (queries,).
+        """Return the expected counts according to the published table, as a float array (queries,).
 
-        Read as in `tradeoff.utility_losses`: all values of a cell equally likely, all of a bucket for each of its
-        people, a noisy number as the nearest of its domain.
+        The table is read as in `tradeoff.utility_losses`: all values of a cell are equally likely, all values of a
+        bucket are equally likely for each person in the bucket, and a noisy number is moved to the nearest value of its
+        domain.
         """
         return self._answers(Boxes.of_release(release, self.sensitive, self.lines, self.values))
 
@@ -127,7 +139,7 @@ class CountQueries:
 
 @validated
 def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
-    """|count from the release - true count| / true count of each query that counts somebody.
+    """Return |count from the release - true count| / true count for each query that counts somebody.
 
     Parameters
     ----------
@@ -137,35 +149,40 @@ def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
     Returns
     -------
     float array (queries that count somebody,)
-        0: right; 1: off by as many people as there are; no upper bound; lower is better.
+        The errors: 0 if the answer is right, and 1 if the error equals the true count; there is no upper bound. Lower
+        is better.
 
     Raises
     ------
     ValueError
-        Where all queries count nobody.
+        If all queries count nobody.
 
     Source: Li and Li, KDD 2009, section 5.2.
     """
     counted = queries.actual > 0
     if not counted.any():
         raise UsageError(
-            f"all {len(queries)} queries count nobody in the original, so there is no relative error. Draw queries of "
-            "a higher selectivity."
+            f"all {len(queries)} queries count nobody in the original, so there is no relative error. Try a higher "
+            "`selectivity`."
         )
     actual = queries.actual[counted]
     return np.abs(queries.answers(release)[counted] - actual) / actual
 
 
-# What both measures of `relative_errors` state.
-OF_ERRORS: dict[str, Any] = {"kind": "utility", "better": "lower", "bounds": (0, math.inf), "varies": True}
-OF_ERRORS |= {"unit": "share of the true count", "baseline": "trivial release"}
+# The common facts of both measures of `relative_errors`.
+ERROR_FACTS: dict[str, Any] = {"kind": "utility", "better": "lower", "bounds": (0, math.inf), "varies": True}
+ERROR_FACTS |= {"unit": "share of the true count", "baseline": "trivial release"}
 
 
-@measure(**OF_ERRORS)
+@measure(
+    sentence="The release answers a COUNT query with this error on average, relative to the true number of people. "
+    "Lower is better.",
+    **ERROR_FACTS,
+)
 def average_relative_error(queries: CountQueries, release: Release) -> float:
-    """How far off the release answers a COUNT query on average, as a share of the true count.
+    """Return the mean of `relative_errors`.
 
-    Mean of `relative_errors`. A few queries of very small counts may decide it, under generalization above all: see
+    A few queries with very small counts may dominate the mean, especially under generalization; see
     `median_relative_error`.
 
     Source: Li and Li, KDD 2009, section 5.2.
@@ -173,11 +190,13 @@ def average_relative_error(queries: CountQueries, release: Release) -> float:
     return float(relative_errors(queries, release).mean())
 
 
-@measure(**OF_ERRORS)
+@measure(
+    sentence="The release answers half of the COUNT queries with at most this error, relative to the true number of "
+    "people. Lower is better.",
+    **ERROR_FACTS,
+)
 def median_relative_error(queries: CountQueries, release: Release) -> float:
-    """Half of the COUNT queries are answered at least as well, as a share of the true count.
-
-    Median of `relative_errors`, of which the paper reports the mean.
+    """Return the median of `relative_errors`; the paper reports the mean.
 
     Source: Li and Li, KDD 2009, section 5.2.
     """
@@ -185,9 +204,9 @@ def median_relative_error(queries: CountQueries, release: Release) -> float:
 
 
 def _draw(generator: np.random.Generator, number: int, size: int, share: float) -> BoolArray:
-    """That share of `size` things at random, rounded up, `number` times over: boolean array (number, size + 1).
+    """Draw, `number` times, the share of `size` values, rounded up, as a boolean array (number, size + 1).
 
-    The last column is for what is never chosen.
+    The last column is for values that are never chosen.
     """
     wanted = math.ceil(round(size * share, 9))  # 0.3 of 10 is 3, not 4
     drawn = generator.random((number, size)).argsort(axis=1).argsort(axis=1) < wanted
@@ -195,10 +214,10 @@ def _draw(generator: np.random.Generator, number: int, size: int, share: float) 
 
 
 def _occurring(dataset: Dataset, name: str) -> tuple[HierarchyLine, int]:
-    """An attribute's line with a part for each value that occurs, and the last for the others; how many occur."""
+    """Return an attribute's line, whose parts are the values that occur and all others, and the number of parts."""
     hierarchy = dataset.hierarchies[name]
-    positions = np.unique(codes_of(dataset, name, hierarchy))
-    check_number(name, len(positions))
+    positions = np.unique(codes_on_line(dataset, name, hierarchy))
+    check_value_count(name, len(positions))
     part = np.full(hierarchy.size, len(positions))
     part[positions] = np.arange(len(positions))
     return HierarchyLine(hierarchy, part), len(positions)

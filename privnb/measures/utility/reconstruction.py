@@ -1,8 +1,8 @@
-"""What a release lets a researcher say about any group of people who are named by values of their quasi-identifiers.
+"""Estimates from a release about any group of people that is named by values of their quasi-identifiers.
 
-By the uniform-distribution assumption (Li and Li, KDD 2009, sections 4.2 and 6): within a released cell every value is
-equally likely, and so is, for each person of a bucket, every sensitive value of the bucket. Groups are the questions of
-`populations` and `queries`.
+The estimates use the uniform-distribution assumption (Li and Li, KDD 2009, sections 4.2 and 6): every value of a
+released cell is equally likely, and every sensitive value of a bucket is equally likely for each person in the bucket.
+`populations` and `queries` name the groups.
 """
 
 import operator
@@ -14,24 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
-from privnb.microdata.counts import coded, distinct_codes, tabulate
+from privnb.microdata.counts import encode_values, group_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, flat
-from privnb.microdata.hierarchy.categories import values_of
+from privnb.microdata.hierarchy.categories import list_values
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import UNTRUE
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 
-POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
-VALUES = 2_000  # that are asked for one by one, at most
-_CELLS = 2**18  # of a table of boxes by groups at a time: it stays in the cache
+MAX_POSITIONS = 1_000_000  # maximum length of an attribute's line: each position has a place in an array
+MAX_VALUES = 2_000  # maximum number of an attribute's values that are queried one by one
+_CELLS = 2**18  # size of a table of boxes by groups that is computed at a time; it fits into the cache
 
 
 class HierarchyLine(NamedTuple):
-    """The values of an attribute as `hierarchy` lines them up, and into which part each falls, integer array (values,).
+    """The line of an attribute's values in the order of `hierarchy`, and the part of each value.
 
-    Questions about groups do not tell the values of one part apart.
+    Queries about groups do not distinguish the values of one part.
     """
 
     hierarchy: Any
@@ -40,12 +40,17 @@ class HierarchyLine(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Boxes:
-    """The people of a table by the quasi-identifier cells that they share, m boxes.
+    """The people of a table in m boxes; the people of a box have the same quasi-identifier cells.
 
-    `labels[name]`: integer array (m,), the label of each box, from 0; `shares[name]`: float array (labels, parts), how
-    likely a person under a label is in each part of the attribute's line. `counts`: float array (m, sensitive values
-    + 1), the people of a box with each sensitive value, as many as are to be expected where the table does not tell;
-    the last column is for values that nobody has in the original.
+    Attributes
+    ----------
+    labels : dict of str to integer array (m,)
+        The label of each box by attribute, from 0.
+    shares : dict of str to float array (labels, parts)
+        The probability that a person under a label is in each part of the attribute's line.
+    counts : float array (m, sensitive values + 1)
+        The number of people of a box with each sensitive value, or the expected number if the table does not show it.
+        The last column is for values that nobody has in the original.
     """
 
     labels: Mapping[str, np.ndarray]
@@ -54,16 +59,16 @@ class Boxes:
 
     @classmethod
     def of_original(cls, dataset: Dataset, sensitive: str | None, lines: Mapping[str, HierarchyLine]) -> "Boxes":
-        """All people where they are."""
+        """Return the boxes of the original table."""
         value: IntArray
         values: Array
         if sensitive is None:
             value, values = np.zeros(len(dataset), dtype=np.int64), np.empty(0)
         else:
             value, values = dataset.schema[sensitive].coded(dataset.cells[sensitive])
-        labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
+        labels = {name: line.part[codes_on_line(dataset, name, line.hierarchy)] for name, line in lines.items()}
         shares = {name: np.eye(int(line.part.max()) + 1) for name, line in lines.items()}
-        first, index = distinct_codes(list(labels.values()), [len(each) for each in shares.values()])
+        first, index = group_codes(list(labels.values()), [len(each) for each in shares.values()])
         counts = tabulate(index, value, (len(first), len(values) + 1)).astype(float)
         return cls({name: each[first] for name, each in labels.items()}, shares, counts)
 
@@ -71,29 +76,33 @@ class Boxes:
     def of_release(
         cls, release: Release, sensitive: str | None, lines: Mapping[str, HierarchyLine], values: Array
     ) -> "Boxes":
-        """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
-        of the original, sorted.
+        """Return the boxes of a release.
+
+        `lines` are the lines of the queries, whatever hierarchies the release has. `values` are the sensitive values of
+        the original, in sorted order.
         """
         absent = [name for name in lines if name not in release.labels_alike or name not in release.hierarchies]
         if absent:
-            raise UsageError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
+            raise UsageError(
+                f"{release!r} has no quasi-identifier {absent}. Try queries about the dataset of this release."
+            )
         spread = {name: _spread(release, name, line) for name, line in lines.items()}
         shares = {name: each for name, (_, each) in spread.items()}
-        first, index = distinct_codes([codes for codes, _ in spread.values()], [len(each) for each in shares.values()])
+        first, index = group_codes([codes for codes, _ in spread.values()], [len(each) for each in shares.values()])
         labels = {name: codes[first] for name, (codes, _) in spread.items()}
         return cls(labels, shares, _sensitive_counts(release, sensitive, values, index[release.equivalence_classes]))
 
     def chances(self, sets: Mapping[str, BoolArray]) -> dict[str, FloatArray]:
-        """How likely a person under each label is in each set: one float array (labels, sets) an attribute, by name.
+        """Return, by name, the probability that a person under each label is in each set: float arrays (labels, sets).
 
-        `sets[name]`: boolean array (sets, parts) of an attribute's line.
+        `sets[name]` is a boolean array (sets, parts) of an attribute's line.
         """
         return {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
 
     def expected(self, groups: int, sets: Mapping[str, BoolArray]) -> FloatArray:
-        """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
+        """Return the expected number of people with each sensitive value in each group: (groups, sensitive values + 1).
 
-        `sets`: as of `chances`, for each attribute the set of each group.
+        `groups` is the number of groups; `sets` holds the set of each group by attribute; see `chances`.
         """
         tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
@@ -104,58 +113,57 @@ class Boxes:
         return total
 
 
-def codes_of(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
-    """The position of each original value on a hierarchy's line, integer array (n,).
+def codes_on_line(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
+    """Return the position of each original value on a hierarchy's line, as an integer array (n,).
 
-    Raises ValueError for a domain of too many values to give each its place.
+    Raises ValueError if the domain has more than a million values.
     """
-    if hierarchy.size > POSITIONS:
+    if hierarchy.size > MAX_POSITIONS:
         raise UsageError(
-            f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {POSITIONS:,}. Give "
-            "its public domain a coarser step."
+            f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {MAX_POSITIONS:,}. "
+            "Give the public domain a coarser step."
         )
     return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.marked(name))
 
 
-def values_asked(dataset: Dataset, sensitive: str | None) -> Array:
-    """The sensitive values that occur, sorted; none without a sensitive attribute. Raises ValueError for a
-    quasi-identifier and for too many values.
+def list_queried_values(dataset: Dataset, sensitive: str | None) -> Array:
+    """Return the sensitive values that occur, in sorted order, or an empty array without a sensitive attribute.
+
+    Raises ValueError for a quasi-identifier and for too many values.
     """
     if sensitive is None:
         return np.empty(0)
     if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
         raise UsageError(
-            f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
+            f"'{sensitive}' is a quasi-identifier of '{dataset.name}', and quasi-identifiers name the groups. Try a "
             "sensitive or neutral attribute."
         )
     values = dataset.schema[sensitive].coded(dataset.cells[sensitive])[1]
-    check_number(sensitive, len(values))
+    check_value_count(sensitive, len(values))
     return values
 
 
-def check_number(name: str, occurring: int) -> None:
-    """Raise ValueError for an attribute of which too many values occur to ask for them one by one."""
-    if occurring > VALUES:
+def check_value_count(name: str, occurring: int) -> None:
+    """Raise ValueError if too many values of an attribute occur to query them one by one."""
+    if occurring > MAX_VALUES:
         raise UsageError(
-            f"{occurring:,} values of '{name}' occur, too many to ask for them one by one (at most {VALUES:,}). Give "
-            "its public domain a coarser step."
+            f"'{name}' has {occurring:,} values that occur; at most {MAX_VALUES:,} can be queried one by one. Give the "
+            "public domain a coarser step."
         )
 
 
 def _spread(release: Release, name: str, line: HierarchyLine) -> tuple[IntArray, FloatArray]:
-    """The label of each of the `equivalence_classes`, integer array (sets,), and how likely each part of the line is
-    under each label.
-    """
+    """Return the label of each of the `equivalence_classes`, (sets,), and the shares of parts under each label."""
     own, (hierarchy, part) = release.hierarchies[name], line
     width = int(part.max()) + 1
     if _is_moved_number(release, name):
         own = hierarchy
     codes, labels = _of_sets(release, name)
     if own != hierarchy:
-        part = part[hierarchy.codes(own.leaves if hasattr(own, "leaves") else values_of(own.domain))]
+        part = part[hierarchy.codes(own.leaves if hasattr(own, "leaves") else list_values(own.domain))]
     counts = np.stack([np.bincount(part[own.covered(label)], minlength=width) for label in labels])
     shares = counts / counts.sum(axis=1, keepdims=True)
-    shares, label = np.unique(shares, axis=0, return_inverse=True)  # some labels no question tells apart
+    shares, label = np.unique(shares, axis=0, return_inverse=True)  # queries do not distinguish some labels
     return label.ravel()[codes], shares
 
 
@@ -164,19 +172,19 @@ def _is_moved_number(release: Release, name: str) -> bool:
 
 
 def _read(release: Release, name: str) -> tuple[IntArray, Any]:
-    """What each cell of a column is read as, integer array (n,) of positions, and what these stand for.
+    """Return the code of each cell of a column, integer array (n,), and the values or labels of the codes.
 
-    Noise, means and the like leave the domain and its steps: a reader takes the nearest value that there can be.
+    Noisy numbers and means may lie outside the domain or between its steps; a reader takes the nearest possible value.
     """
     if not _is_moved_number(release, name):
         return release.coded(name)
     domain = release.schema[name].numbers
-    codes, steps = coded(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
+    codes, steps = encode_values(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
     return codes, [domain.value(each) for each in steps]
 
 
 def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
-    """What `_read` gives, by the `equivalence_classes`."""
+    """Return the result of `_read` for the `equivalence_classes`."""
     if not _is_moved_number(release, name):
         return release.labels_alike[name]
     (codes, values), sets = _read(release, name), release.equivalence_classes
@@ -186,9 +194,9 @@ def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
 
 
 def _sensitive_counts(release: Release, sensitive: str | None, values: Array, index: IntArray) -> FloatArray:
-    """People of each box with each of the `values`, or with none of them: float array (boxes, values + 1).
+    """Return the number of people of each box with each of the `values`, or with another value: (boxes, values + 1).
 
-    `index`: integer array (n,), the box of each record.
+    `index`, an integer array (n,), holds the box of each record.
     """
     boxes = int(index.max()) + 1
     if sensitive is None:
@@ -203,15 +211,15 @@ def _sensitive_counts(release: Release, sensitive: str | None, values: Array, in
     known = tabulate(buckets, codes, (int(buckets.max()) + 1, len(labels))) @ meanings
     known /= known.sum(axis=1, keepdims=True)
     classes = release.defined_classes
-    first, pair = distinct_codes([index, classes], [boxes, len(known)])  # sorted by box
+    first, pair = group_codes([index, classes], [boxes, len(known)])  # sorted by box
     people = np.bincount(pair)[:, None] * known[classes[first]]
     return np.add.reduceat(people, np.searchsorted(index[first], np.arange(boxes)))
 
 
 def _meanings(labels: Any, values: Array, attribute: Attribute) -> FloatArray:
-    """How likely each of `values`, or none of them, is under each label: itself, or any of the public domain under `*`.
+    """Return the probability of each of `values`, or of another value, under each label: (labels, values + 1).
 
-    Float array (labels, values + 1).
+    A label means its own value, and `*` means any value of the public domain.
     """
     columns = {value: column for column, value in enumerate(values)}
     found = np.zeros((len(labels), len(values) + 1))

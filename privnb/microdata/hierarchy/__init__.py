@@ -1,14 +1,14 @@
-"""How a value generalizes, how far apart two values are, and which values a published label covers.
+"""Generalization of values, distances between values, and the values that a published label covers.
 
-`generalization`: what every way has in common. `categories`: a `Taxonomy` (a tree), `Ordered`, `Sets`. `intervals`:
-numbers. `taxonomies`: trees built in a line. `merging`: trees of few branches.
+`generalization`: the common interface of all hierarchies. `categories`: `Taxonomy` (a tree), `Ordered` and `Sets`.
+`intervals`: numbers. `taxonomies`: trees that one call builds. `merging`: trees with few branches.
 """
 
-from privnb.microdata.hierarchy.categories import Ordered, Sets, Taxonomy, flat, with_exact_ends
+from privnb.microdata.hierarchy.categories import Ordered, Sets, Taxonomy, flat, keep_exact_ends
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent
 from privnb.microdata.hierarchy.intervals import Intervals, LeveledRanges, RangedIntervals, Ranges
 
 __all__ = [
     "SUPPRESSED", "Extent", "Intervals", "LeveledRanges", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy",
-    "flat", "with_exact_ends",
+    "flat", "keep_exact_ends",
 ]  # fmt: skip

@@ -1,7 +1,4 @@
-"""How categories generalize: by a `Taxonomy` (a tree), in order, or as sets.
-
-One module: the three kinds share how a label lists its values.
-"""
+"""Generalization of categories by a tree (`Taxonomy`), in order (`Ordered`), or as sets (`Sets`)."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ from privnb.microdata.hierarchy.generalization import (
     OfItsValues,
     OfLeaves,
     OnALine,
-    by_class,
+    check_classes,
 )
 from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, to_text
 from privnb.runtime import expect, validation
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.lazy import pd
@@ -37,7 +34,7 @@ HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IG
 
 
 class _WorkedOut(OfLeaves, OnALine):
-    """What a `Taxonomy` works out of its rows when it is made."""
+    """The fields that a `Taxonomy` computes from its rows on creation."""
 
     _as_given: tuple[tuple[str, ...], ...]  # the rows in the order in which they were given
     _spans: dict[str, tuple[int, int]]  # the first and last position of each label
@@ -45,20 +42,21 @@ class _WorkedOut(OfLeaves, OnALine):
 
 @dataclass(frozen=True)
 class Taxonomy(_WorkedOut):
-    """A generalization hierarchy: every leaf's labels from itself up to the root `*`.
+    """A generalization hierarchy: each leaf's labels from the leaf up to the root `*`.
 
     Parameters
     ----------
     name : str
-        The attribute's.
+        The name of the attribute.
     rows : tuple of tuple of str
-        One per leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must coarsen the one below.
+        One row per leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must be a coarsening of the level
+        below.
 
     Raises
     ------
     SchemaError
-        With the labels named, if a level does not coarsen the one below, if a leaf stands twice, if rows differ in
-        length, or if a label stands for two sets of leaves.
+        If a level is not a coarsening of the level below, if a leaf is repeated, if rows differ in length, or if a
+        label is used for two sets of leaves.
 
     >>> tree = Taxonomy("sex", (("Male", "*"), ("Female", "*")))
     >>> tree.height, tree.label(0, 1), tree.covered("*").tolist()
@@ -75,7 +73,7 @@ class Taxonomy(_WorkedOut):
             for row in self.rows:
                 expect.all_of("row", row, str)
         if not self.rows:
-            raise SchemaError(f"hierarchy '{self.name}' is empty: no rows. Give one line a leaf: leaf;level 1;...;*")
+            raise SchemaError(f"hierarchy '{self.name}' has no rows. Give one line per leaf: leaf;level 1;...;*")
         lengths = {len(row) for row in self.rows}
         if len(lengths) > 1 or min(lengths) < 2:
             short = min(self.rows, key=len)
@@ -84,28 +82,36 @@ class Taxonomy(_WorkedOut):
                     f"hierarchy '{self.name}' has no level above its leaves. Write 'leaf;*' in each line."
                 )
             raise SchemaError(
-                f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
-                f"{max(lengths)}. Repeat a label to fill a level; a line holds at least leaf;*"
+                f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, and other leaves have "
+                f"{max(lengths)}. Repeat a label to fill a level; each line needs at least leaf;*"
             )
         columns = [*zip(*self.rows, strict=True)]
-        levels = [pd.factorize(np.array(column, dtype=object)) for column in columns]  # numbered as they first stand
+        levels = [
+            pd.factorize(np.array(column, dtype=object)) for column in columns
+        ]  # nodes are numbered in the order of their first appearance
         if len(levels[0][1]) < len(self.rows):
             twice = sorted(leaf for leaf, count in Counter(columns[0]).items() if count > 1)
-            raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
+            raise SchemaError(
+                f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line for each leaf."
+            )
         if other := next((row for row in self.rows if row[-1] != SUPPRESSED), None):
-            raise SchemaError(f"hierarchy '{self.name}': leaf '{other[0]}' ends in '{other[-1]}', not in '*'.")
+            raise SchemaError(
+                f"hierarchy '{self.name}': leaf '{other[0]}' ends in '{other[-1]}', not in '*'. Write '*' as the last "
+                "level."
+            )
         for level, ((child, children), (parent, parents)) in enumerate(pairwise(levels), 1):
             known = np.empty(len(children), dtype=np.intp)
-            known[child[::-1]] = parent[::-1]  # of where each child stands first
+            known[child[::-1]] = parent[::-1]  # the first parent of each child
             if (lost := known[child] != parent).any():
                 row = lost.argmax()
                 own, one, two = children[child[row]], parents[known[child[row]]], parents[parent[row]]
                 raise SchemaError(
-                    f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: '{own}' lies under "
-                    f"both '{one}' and '{two}'. Give it one parent."
+                    f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}, because '{own}' is a "
+                    "child "
+                    f"of both '{one}' and '{two}'. Give the label one parent."
                 )
         object.__setattr__(self, "_as_given", self.rows)
-        # Depth-first order makes every inner node a run of neighbouring leaves.
+        # Depth-first order makes every inner node a run of neighboring leaves.
         order = np.lexsort([codes for codes, _ in levels])
         object.__setattr__(self, "rows", tuple(self.rows[place] for place in order.tolist()))
         object.__setattr__(self, "_spans", self._found([(codes[order], labels) for codes, labels in levels]))
@@ -113,40 +119,42 @@ class Taxonomy(_WorkedOut):
     @classmethod
     @validated
     def read(cls, path: validation.Path, domain: Numbers | Categories) -> Taxonomy:
-        """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain.
+        """Read a file in ARX's layout (`leaf;level 1;...;*`, no header), and check it against the attribute's domain.
 
-        A top level of one other label, such as `Any`, is read as `*`. A top level of several labels gets `*` above it.
+        A top level with a single label other than `*`, such as `Any`, is read as `*`. If the top level has several
+        labels, `*` is added above it.
 
         Parameters
         ----------
         path : path-like
         domain : Numbers or Categories
-            Every value of it needs its leaf; leaves of no value are left out.
+            The domain, each value of which needs a leaf. Leaves that are not values of the domain are dropped.
 
         Returns
         -------
         Taxonomy
-            Of the name of the file.
+            The tree, with the name of the file.
 
         Raises
         ------
         SchemaError
-            For no file, a leaf that is missing, and rows that are no tree.
+            For a path that is not a file, a missing leaf, or rows that do not form a tree.
         """
-        rows, leaves = rows_of(path), values_of(domain)
+        rows, leaves = read_rows(path), list_values(domain)
         _refuse_header(path, rows, leaves)
         tree = cls(Path(path).stem, _rooted(rows))
         if absent := [leaf for leaf in leaves if leaf not in tree._index]:
             raise SchemaError(
-                f"hierarchy {path}: the leaf {absent[:3]} is missing ({len(absent)} in all). Add its line."
+                f"hierarchy {path}: the leaves {absent[:3]} are missing ({len(absent)} in all). Add a line for each "
+                "missing leaf."
             )
-        # ARX's files may hold leaves that the domain does not; they can never occur.
+        # ARX's files may hold leaves that are not in the domain; they can never occur.
         known = set(leaves)
         return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
 
     def write(self, path: Any) -> None:
-        """Write ARX's layout, the leaves in the order in which they were given."""
-        # The csv module quotes a line break only where it ends lines, too.
+        """Write a file in ARX's layout, with the leaves in the order in which they were given."""
+        # The csv module quotes a line break only if it also writes such line breaks.
         quoting: Literal[0, 1] = (
             csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
         )
@@ -155,26 +163,26 @@ class Taxonomy(_WorkedOut):
 
     @property
     def height(self) -> int:
-        """Number of levels above the leaves."""
+        """The number of levels above the leaves."""
         return len(self.rows[0]) - 1
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """The leaves' labels in depth-first order."""
+        """The labels of the leaves in depth-first order."""
         return tuple(row[0] for row in self.rows)
 
     @cached_property
     def groups(self) -> IntArray:
-        """Integer array (height + 1, leaves): the node that holds each leaf at each level."""
+        """The node that contains each leaf at each level, as an integer array (height + 1, leaves)."""
         return np.array([pd.factorize(column, sort=True)[0] for column in self._columns], dtype=np.int32)
 
     @cached_property
     def _columns(self) -> Array:
-        """The label of each leaf at each level, object array (height + 1, leaves)."""
+        """The label of each leaf at each level, as an object array (height + 1, leaves)."""
         return np.array(self.rows, dtype=object).T
 
     def _found(self, levels: Sequence[tuple[IntArray, Array]]) -> dict[str, tuple[int, int]]:
-        """The first and last position of each label. `levels`: of each its labels, and which of them stands where."""
+        """Return the first and the last position of each label; `levels` holds the codes and labels of each level."""
         spans: dict[str, tuple[int, int]] = {}
         place = np.arange(len(self.rows))
         for codes, labels in levels:
@@ -183,13 +191,13 @@ class Taxonomy(_WorkedOut):
             for label, (first, last) in zip(labels, ends.tolist(), strict=True):
                 if spans.setdefault(label, (first, last)) != (first, last):
                     raise SchemaError(
-                        f"hierarchy '{self.name}': the label '{label}' stands for two different sets of leaves. "
-                        "Rename one: a reader of the release could not tell them apart."
+                        f"hierarchy '{self.name}': the label '{label}' is used for two different sets of leaves. "
+                        "Rename one of the labels, because a reader of the release could not distinguish them."
                     )
         return spans
 
     def with_leaves(self, leaves: Iterable[str]) -> Taxonomy:
-        """Return the tree with further leaves, each of which keeps its own label up to `*`.
+        """Return the tree with further leaves, each of which keeps its own label on all levels below `*`.
 
         >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).with_leaves(["X"]).rows[-1]
         ('X', '*')
@@ -198,11 +206,11 @@ class Taxonomy(_WorkedOut):
         return Taxonomy(self.name, (*self._as_given, *more))
 
     def generalize(self, values: Any, level: int) -> list[str]:
-        """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
+        """Return the labels of `values` at a `level` from 0 (the leaf) to `height` (`*`), for full-domain recoding."""
         return self._columns[level, self.codes(values)].tolist()
 
     def levels(self) -> pd.DataFrame:
-        """One row a level, to look at: how many groups it has, how many values the largest holds, and three of them.
+        """Return a table of the levels: the number of groups, the size of the largest group, and examples.
 
         >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).levels()
            level  groups  largest      examples
@@ -217,40 +225,43 @@ class Taxonomy(_WorkedOut):
         return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
 
     def widest(self) -> int:
-        """How many children the node with most of them has."""
+        """Return the largest number of children of a node."""
         return max(int(np.bincount(np.unique(pair, axis=1)[1]).max()) for pair in pairwise(self.groups))
 
     def level(self, low: int, high: int) -> int:
-        """Height of the lowest common ancestor of the leaves at two positions."""
+        """Return the height of the lowest common ancestor of the leaves at two positions."""
         return int(np.argmax(self.groups[:, low] == self.groups[:, high]))
 
     def _names(self, low: IntArray, high: IntArray) -> Array:
         return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
 
     def ends(self, label: str) -> tuple[int, int]:
-        if text(label) not in self._spans:
+        """Return the first and the last position of a label."""
+        if to_text(label) not in self._spans:
             raise self._unknown(label)
-        return self._spans[text(label)]
+        return self._spans[to_text(label)]
 
     def extent(self) -> Extent:
+        """Return an extent by the levels of the tree."""
         return Extent(self.height, self.groups)
 
 
 @dataclass(frozen=True)
 class _Listed(OfLeaves):
-    """Categories whose labels list values, joined by "|"; a single value is itself, all of them are `*`."""
+    """Categories whose labels list values, joined by "|"; a single value is its own label, and `*` means all values."""
 
     name: str
     values: tuple[str, ...]
 
     def __post_init__(self) -> None:
         expect.text("name", self.name, "an attribute")
-        Categories(self.values)  # refuses a value that stands twice
+        Categories(self.values)  # refuses repeated values
         for value in self.values:
             if "|" in value or value == SUPPRESSED:
                 raise SchemaError(
-                    f"'{self.name}': the value '{value}' cannot stand in a label that joins values by '|' and writes "
-                    "'*' for all. Rename it in the domain and in the data, or give the attribute a hierarchy file."
+                    f"'{self.name}': the value '{value}' cannot be used in labels, which join values by '|' and write "
+                    "'*' for all. Rename the value in the domain and in the data, or give the attribute a hierarchy "
+                    "file."
                 )
 
     @property
@@ -264,10 +275,10 @@ class _Listed(OfLeaves):
         return "|".join([self.values[position] for position in positions])
 
     def _listed(self, label: str) -> IntArray:
-        """The positions that a label lists; they must rise."""
+        """Return the positions that a label lists; they must be in ascending order."""
         if label == SUPPRESSED:
             return np.arange(len(self.values))
-        positions = np.array([self._index.get(part, -1) for part in text(label).split("|")])
+        positions = np.array([self._index.get(part, -1) for part in to_text(label).split("|")])
         if positions[0] < 0 or (np.diff(positions) <= 0).any():
             raise self._unknown(label)
         return positions
@@ -275,25 +286,25 @@ class _Listed(OfLeaves):
 
 @dataclass(frozen=True)
 class Ordered(OfItsValues, _Listed):
-    """Categories that stand on a line, in the order of the public domain: a label lists the run from the lowest to the
-    highest of the class. Two values are as far apart as their positions.
+    """Categories on a line, in the order of the public domain.
 
-    In a release, unless `exact`, an end that few people share is moved outwards to the next value that many share, or
-    to where the order ends.
+    A label lists the run of values from the lowest to the highest value of the class. The distance between two values
+    is the distance between their positions. Unless `exact`, a release moves an end that few people share outwards, to
+    the next value that many people share or to the end of the order.
 
     Parameters
     ----------
     name : str
-        The attribute's.
+        The name of the attribute.
     values : tuple of str
-        Of its domain, in their order.
+        The values of the domain, in order.
     exact : bool
-        As of `Ranges`.
+        See `Ranges`.
 
     Raises
     ------
     SchemaError
-        For a value that is `*` or holds "|", or stands twice.
+        For a value that is `*`, that contains "|", or that is repeated.
 
     >>> grades = Ordered("education", ("9th", "10th", "11th", "12th"))
     >>> grades.label(0, 2), grades.covered("10th|11th").tolist(), grades.width("10th|11th")
@@ -312,34 +323,36 @@ class Ordered(OfItsValues, _Listed):
         return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
 
     def ends(self, label: str) -> tuple[int, int]:
+        """Return the first and the last position of a label."""
         positions = self._listed(label)
         if (np.diff(positions) > 1).any():
             raise self._unknown(label)
         return int(positions[0]), int(positions[-1])
 
     def extent(self) -> Extent:
+        """Return an extent by the distance of positions."""
         return Extent(len(self.values) - 1, None)
 
 
 @dataclass(frozen=True)
 class Sets(_Listed):
-    """Categories without an order: a label lists exactly the values that occur in the class, in the domain's order.
-    Two values are equal or different.
+    """Categories without an order: a label lists exactly the values in the class, in the order of the domain.
 
-    A label tells of each value in it that somebody of the class has it, were it one person alone: there is no way
-    outwards from a value without neighbours. Take a `Taxonomy` where a value may name a person.
+    Two values are equal or different. A label discloses that somebody in the class has each of its values, even if a
+    value belongs to a single person. A label cannot be widened, because a value has no neighbors. Use a `Taxonomy` if a
+    value may identify a person.
 
     Parameters
     ----------
     name : str
-        The attribute's.
+        The name of the attribute.
     values : tuple of str
-        Of its domain.
+        The values of the domain.
 
     Raises
     ------
     SchemaError
-        For a value that is `*` or holds "|", or stands twice.
+        For a value that is `*`, that contains "|", or that is repeated.
 
     >>> race = Sets("race", ("White", "Black", "Other"))
     >>> race.labels([2, 0, 1, 1], [0, 0, 1, 1]).tolist(), race.covered("White|Other").tolist()
@@ -347,10 +360,10 @@ class Sets(_Listed):
     """
 
     def labels(self, codes: IntArray, classes: IntArray) -> Array:
-        """The values of each class, object array (classes,). As `OnALine.labels`."""
-        codes, classes, number = by_class(codes, classes)
+        """Return the label of each class, as `OnALine.labels` does, as an object array (classes,)."""
+        codes, classes, number = check_classes(codes, classes)
         key, sets = np.zeros(number, dtype=np.int64), []
-        for begin in range(0, len(self.values), 64):  # a set is a row of bits, 64 values at a time
+        for begin in range(0, len(self.values), 64):  # a set is a row of bits, which is built 64 values at a time
             here = (begin <= codes) & (codes < begin + 64)
             sets.append(np.zeros(number, dtype=np.uint64))
             np.bitwise_or.at(sets[-1], classes[here], np.uint64(1) << (codes[here] - begin).astype(np.uint64))
@@ -362,28 +375,33 @@ class Sets(_Listed):
         return np.array(names, dtype=object)[key]
 
     def covered(self, label: str) -> IntArray:
+        """Return the positions that a label lists."""
         return self._listed(label)
 
     def width(self, label: str) -> float:
+        """Return the share of the values, except the first, that a label lists."""
         return (len(self._listed(label)) - 1) / max(len(self.values) - 1, 1)
 
     def extent(self) -> Extent:
+        """Return an extent in which two values are equal or different."""
         return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
 
 
-def rows_of(path: Any) -> tuple[tuple[str, ...], ...]:
-    """The rows of a file in ARX's layout, the leaf first: tuples of str. Raises SchemaError for no such file."""
+def read_rows(path: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a file in ARX's layout, which begin with the leaf. Raise SchemaError for any other file."""
     if not Path(path).is_file():
-        raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
+        raise SchemaError(f"the path of a hierarchy must be a file; got {path}. Put a file in the format of ARX there.")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = tuple(map(tuple, filter(None, csv.reader(file, delimiter=";"))))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise SchemaError(f"{path} is no hierarchy's file: {error}. Save it as CSV with ; in UTF-8.") from None
+        raise SchemaError(
+            f"{path} cannot be read as a hierarchy: {error}. Save the file as CSV with semicolons in UTF-8."
+        ) from None
     if rows and all(len(row) == 1 and re.search(r"[,\t|]", row[0]) for row in rows):
         raise SchemaError(
             f"{path} must have semicolons between the levels of a hierarchy, as in 'leaf;level 1;*'; got another "
-            "separator. Save it with semicolons."
+            "separator. Save the file with semicolons."
         )
     if len(rows) > 1 and len(rows[0]) > 1 and all(map(HEADER.fullmatch, rows[0][1:])):
         raise _header(path, rows[0])
@@ -398,42 +416,43 @@ def _header(path: Any, row: Sequence[str]) -> SchemaError:
 
 
 def _refuse_header(path: Any, rows: Sequence[Sequence[str]], leaves: Sequence[str]) -> None:
-    """Raise SchemaError if the first row is of no leaf and ends in another label than all other rows."""
+    """Raise SchemaError if the first row is not of a leaf and differs from all other rows in the last label."""
     if len(rows) > 2 and rows[0][0] not in leaves and {row[-1] for row in rows[1:]} == {rows[1][-1]} != {rows[0][-1]}:
         raise _header(path, rows[0])
 
 
 def _rooted(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a hierarchy's file with `*` at the top, whatever its top level is called there."""
+    """Return the rows of a hierarchy's file with `*` as the top level, whatever the file calls its top level."""
     tops = {row[-1] for row in rows}
     if SUPPRESSED in tops or max(map(len, rows), default=0) < 2:
         return rows
     return tuple((*row[: len(row) - (len(tops) == 1)], SUPPRESSED) for row in rows)
 
 
-def values_of(domain: Numbers | Categories) -> tuple[str, ...]:
-    """All values of a domain as text."""
+def list_values(domain: Numbers | Categories) -> tuple[str, ...]:
+    """Return all values of a domain as text."""
     if isinstance(domain, Categories):
         return domain.values
-    return tuple(text(domain.value(code)) for code in range(domain.size))
+    return tuple(to_text(domain.value(code)) for code in range(domain.size))
 
 
 @validated
-def with_exact_ends(hierarchy: Generalization) -> Generalization:
-    """The same hierarchy, whose labels end at values of their classes in releases, too, were it one person's own.
+def keep_exact_ends(hierarchy: Generalization) -> Generalization:
+    """Return a hierarchy whose labels may end at one person's own value in releases.
 
-    For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
+    The result serves published studies of public tables, whose results depend on such labels. A hierarchy whose labels
+    never depend on the records is returned unchanged.
     """
     if not isinstance(hierarchy, OfItsValues):
         return hierarchy
-    return replace(hierarchy, exact=True)  # type: ignore[type-var]  # each of them is a dataclass
+    return replace(hierarchy, exact=True)  # type: ignore[type-var]  # every hierarchy is a dataclass
 
 
 @validated
 def flat(attribute: Attribute) -> Generalization:
-    """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories.
+    """Return the default hierarchy of an attribute: ranges for numbers, one level below `*` for categories.
 
-    The ranges end at public cuts, see `Ranges`.
+    The ranges end at public cuts; see `Ranges`.
     """
     if attribute.numeric:
         return Ranges(attribute.numbers)

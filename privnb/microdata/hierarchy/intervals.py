@@ -1,4 +1,4 @@
-"""How numbers generalize: to the range from smallest to largest, or to intervals of given widths."""
+"""Generalization of numbers to the range from the smallest to the largest number, or to intervals of given widths."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ import numpy as np
 
 from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
-from privnb.microdata.schema import Numbers, SchemaError, commonest, text
+from privnb.microdata.schema import Numbers, SchemaError, describe_commonest, to_text
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import STEP
 
-NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
+NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # small numbers are written as 9e-05
 INTERVAL = re.compile(f"{NUMBER}(?:-{NUMBER})?")
 
 
 @dataclass(frozen=True)
 class _OnNumbers(OnALine):
-    """What generalizations of numbers share: a published cell is a number, `low-high`, the mark of a missing one, which
-    stands last, or `*`, which covers all. A label of numbers and a missing one is `*`.
+    """The base class of generalizations of numbers.
+
+    A published cell is a number, a range `low-high`, the mark of a missing number, or `*`, which covers everything. A
+    missing number has the last position. A class with both numbers and missing numbers has the label `*`.
     """
 
     domain: Numbers
@@ -36,6 +38,7 @@ class _OnNumbers(OnALine):
 
     @property
     def size(self) -> int:
+        """The number of values in the domain."""
         return self.domain.size
 
     @property
@@ -55,11 +58,11 @@ class _OnNumbers(OnALine):
         return labels
 
     def _numbers(self, low: IntArray, high: IntArray) -> Array:
-        """Return the label of each run of numbers alone, see `_names`."""
+        """Return the label of each run that contains only numbers; see `_names`."""
         raise NotImplementedError
 
     def _refusal(self, lost: Sequence[object]) -> str:
-        return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
+        return f"{len(lost)} numbers lie outside {self.domain}: {describe_commonest(lost)}."
 
     def bounds(self, label: str) -> tuple[float, float]:
         return _bounds(self.domain, label)
@@ -68,7 +71,7 @@ class _OnNumbers(OnALine):
         return self.ends(label)[1] > self.steps
 
     def width(self, label: str) -> float:
-        first, last = self.ends(label)  # the place beyond `steps` is that of a missing number alone, or is in `*`
+        first, last = self.ends(label)  # only a missing number and `*` extend beyond `steps`
         return (last - first) / self.steps if last <= self.steps else float(first < last)
 
     def ends(self, label: str) -> tuple[int, int]:
@@ -82,35 +85,38 @@ def _bounds(domain: Numbers, label: str) -> tuple[float, float]:
         return math.nan, math.nan
     match = INTERVAL.fullmatch(str(label))
     if not match:
-        raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
+        raise SchemaError(f"'{label}' is not an interval of numbers. Write the label as low-high, one number, or *.")
     return float(match[1]), float(match[2] or match[1])
 
 
-@lru_cache(maxsize=2**16)  # a release's labels are read by each of its checks and measures
+@lru_cache(maxsize=2**16)  # every check and measure of a release reads its labels
 def _ends(domain: Numbers, label: str) -> tuple[int, int]:
     if label in (SUPPRESSED, domain.missing):
         return 0 if label == SUPPRESSED else domain.size - 1, domain.size - 1
-    # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
+    # An aligned interval may extend past the domain, as 15-19 does if ages begin at 17.
     low, high = ((bound - domain.low) / domain.step for bound in _bounds(domain, label))
     # Decimals such as 0.01 are not exact.
     first, last = max(0, math.ceil(low - STEP)), min(domain.steps, math.floor(high + STEP))
     if first > last:
-        raise SchemaError(f"the label '{label}' covers no value of {domain}. Was it made for another domain?")
+        raise SchemaError(
+            f"the label '{label}' does not cover any value of {domain}. Check whether the label belongs to another "
+            "domain."
+        )
     return first, last
 
 
 @dataclass(frozen=True)
 class Ranges(OfItsValues, _OnNumbers):
-    """Numbers published as the range from the smallest to the largest of the class; missing ones alone as their mark.
+    """Numbers that are published as the range from the smallest to the largest number of the class.
 
-    In a release, unless `exact`, an end that few people share is moved outwards, to where one of the domain's public
-    intervals begins or ends.
+    Missing numbers are published as their mark. Unless `exact`, a release moves an end that few people share outwards,
+    to the beginning or the end of a public interval of the domain.
 
     Parameters
     ----------
     domain : Numbers
     exact : bool
-        Whether labels end at values of their classes in a release, too, were it one person's own.
+        Whether labels of a release may end at any value of their class, even at a value of a single person.
 
     >>> ages = Ranges(Numbers(17, 99, cuts=10))
     >>> ages.label(41 - 17, 47 - 17), ages.widened(np.array(["41-47", "38"]), shared=[41 - 17]).tolist()
@@ -123,58 +129,62 @@ class Ranges(OfItsValues, _OnNumbers):
         return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
     def _numbers(self, low: IntArray, high: IntArray) -> Array:
-        # Each end is written once; there are far fewer of them than of pairs.
+        # The text of each end is made once, because there are far fewer ends than pairs.
         index, ends = pd.factorize(np.concatenate([low, high]))
-        texts = np.array([text(self.domain.value(end)) for end in ends], dtype=object)[index]
+        texts = np.array([to_text(self.domain.value(end)) for end in ends], dtype=object)[index]
         first, last = texts.reshape(2, -1)
         return np.where(low == high, first, first + "-" + last)
 
     def extent(self) -> Extent:
+        """Return an extent by the distance of numbers."""
         return Extent(self.steps, None)
 
 
 @dataclass(frozen=True)
 class LeveledRanges(Ranges):
-    """Ranges that have levels for recodings of a whole table, too: the domain's public intervals, every two of them in
-    one, every four, ... What cuts anywhere, as Mondrian does, treats them as `Ranges`.
+    """Ranges with additional levels for recoding a whole table.
+
+    The levels are the public intervals of the domain, then pairs of intervals, then groups of four, and so on. An
+    algorithm that can cut anywhere, such as Mondrian, treats them as `Ranges`.
 
     Parameters
     ----------
     domain : Numbers
     exact : bool
-        As of `Ranges`.
+        See `Ranges`.
 
     >>> [row[0] for row in LeveledRanges(Numbers(17, 99, cuts=10)).levels(np.array([41 - 17]))]
     ['41', '40-49', '40-59', '40-79', '17-79']
     """
 
     def levels(self, positions: IntArray) -> list[Array]:
-        """The labels of `positions` at each level below `*`, from the numbers themselves up: object arrays (m,)."""
+        """Return the labels of `positions` at each level below `*`, from the numbers up, as object arrays (m,)."""
         rows, domain = [self._names(positions, positions)], self.domain
         while domain.cuts:
             rows.append(self._names(*domain.interval(positions)))
-            domain = replace(domain, cuts=cuts.every_other(cast("tuple[float, ...]", domain.cuts)))
+            domain = replace(domain, cuts=cuts.halve_cuts(cast("tuple[float, ...]", domain.cuts)))
         return rows
 
 
 @dataclass(frozen=True)
 class Intervals(_OnNumbers):
-    """Whole numbers published as the smallest aligned interval that holds all of the class.
+    """Whole numbers that are published as the smallest aligned interval that holds the whole class.
 
-    The widths need not nest: 40-59 lies in no interval of width 50 (Sramka et al. 2010, section 4.2: 5, 10, 20, 50,
-    100). Aligned at 0, as the paper prints them. The narrowest width is the leaf: it has extent 0.
+    The widths need not nest. For example, 40-59 does not lie in an interval of width 50 (Sramka et al. 2010, section
+    4.2, use the widths 5, 10, 20, 50 and 100). Intervals are aligned at 0, as in the paper. The narrowest intervals are
+    the leaves, so they have extent 0.
 
     Parameters
     ----------
     domain : Numbers
-        In steps of 1.
+        The domain, with a step of 1.
     widths : tuple of int
-        Rising; some interval of the last holds the whole domain.
+        Increasing widths; one interval of the last width must contain the whole domain.
 
     Raises
     ------
     SchemaError
-        For other widths or another domain.
+        For other widths, or for a domain with another step.
 
     >>> ages = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
     >>> ages.label(40 - 17, 41 - 17), ages.label(42 - 17, 58 - 17), ages.label(35 - 17, 41 - 17)
@@ -188,22 +198,24 @@ class Intervals(_OnNumbers):
         expect.numbers("widths", self.widths)
         rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
         if not rising or not all(w > 0 and w == int(w) for w in self.widths):
-            raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
+            raise SchemaError(f"interval widths must be increasing whole numbers; got {self.widths}.")
         if self.domain.step != 1 or self.domain.low != int(self.domain.low):
-            raise SchemaError(f"intervals are for whole numbers, the domain is {self.domain}. Use 'range'.")
+            raise SchemaError(f"intervals need whole numbers, and the domain is {self.domain}. Use 'range'.")
         if max(abs(self.domain.low), abs(self.domain.high)) // self.widths[0] >= 2**31 - 1:
             raise SchemaError(
-                f"intervals of {self.widths[0]} are numbered up to 2^31, which {self.domain} passes. Give another unit."
+                f"intervals of {self.widths[0]} would need numbers above 2^31 for {self.domain}. Use another unit."
             )
         if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
             raise SchemaError(
-                f"no interval of widths {self.widths} holds the whole domain {self.domain}. Add a wider one."
+                f"no interval of widths {self.widths} holds the whole domain {self.domain}. Add a wider interval."
             )
 
     @cached_property
     def groups(self) -> IntArray:
-        """Integer array (levels, positions): the interval that holds each position at each width. Where numbers may be
-        missing, a last level has all in one; below it a missing one is alone.
+        """The interval that contains each position at each width, as an integer array (levels, positions).
+
+        If numbers may be missing, one more level puts all positions into one group; below it, the missing number is a
+        group of its own.
         """
         values = self.domain.low + self.domain.step * np.arange(self.steps + 1)
         groups = np.array([values // width for width in self.widths], dtype=np.int32)
@@ -217,7 +229,7 @@ class Intervals(_OnNumbers):
         return self.at(level, low)
 
     def at(self, level: int | IntArray, positions: IntArray) -> Array:
-        """The labels of `positions` at the level of a width, or at one level each: object array (m,)."""
+        """Return the labels of `positions` at the level of a width, or at one level for each: object array (m,)."""
         widths = np.array(self.widths)[level]
         starts = self.groups[level, positions] * widths
         ends = starts + widths - 1
@@ -228,18 +240,20 @@ class Intervals(_OnNumbers):
         return np.where(positions > self.steps, missing, labels)
 
     def extent(self) -> Extent:
+        """Return an extent by the levels of the widths."""
         return Extent(len(self.groups) - 1, self.groups)
 
 
 class RangedIntervals(Intervals):
-    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010).
+    """Numbers that are published as `Intervals`, with distances between numbers (reading "C" of Sramka et al. 2010).
 
     Parameters
     ----------
     domain : Numbers
     widths : tuple of int
-        As of `Intervals`.
+        See `Intervals`.
     """
 
     def extent(self) -> Extent:
+        """Return the same extent as `Ranges`."""
         return Ranges(self.domain).extent()

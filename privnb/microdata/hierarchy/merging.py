@@ -1,4 +1,4 @@
-"""Trees of few branches: siblings are merged, so that one rare value does not forbid every cut of a node."""
+"""Trees with few branches, in which rare siblings are merged so that one rare value does not prevent a cut."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import at_least, validated
 
-LISTED = 3  # a label of more members says how many there are
-AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group
+LISTED = 3  # the maximum number of members that a label lists
+AT_ONCE = 4  # the number of neighbors that one step joins, so that the rare end of an order soon becomes one group
 
 
 @validated
-def merged(
+def merge_siblings(
     tree: Taxonomy,
     counts: Mapping[str, int],
     most: Annotated[int, at_least(2)] = 3,
@@ -26,49 +26,51 @@ def merged(
     lowest: int = 0,
     named: Annotated[int, at_least(0)] = 0,
 ) -> Taxonomy:
-    """The tree with levels in between, so that no node has more than `most` children, in order up to four.
+    """Return the tree with added levels, so that no node has more than `most` children (4 if siblings have an order).
 
-    Mondrian cuts a node if each of its children that occurs holds k people. In one step from a value to `*`, one rare
-    value forbids that. So siblings are merged from the rare up, `most` of them in one.
+    Mondrian cuts a node if each of its children that occurs contains at least k people. With a single step from a value
+    to `*`, one rare value prevents all cuts. Siblings are therefore merged, beginning with the rarest, at most `most`
+    at a time.
 
     Parameters
     ----------
     tree : Taxonomy
     counts : Mapping of str to int
-        Records per leaf. They decide which siblings are merged: counts of the records themselves tell something about
-        them, as an end of a domain does that was read from them.
+        The number of records of each leaf, which decides which siblings are merged. If the counts come from the records
+        to be published, the tree discloses something about these records, like a bound that is read from them.
     most : int
         2 or more.
     in_order : bool
-        Whether only neighbours are merged, up to four in one, those with the fewest records first.
+        Whether only neighbors are merged, at most four into one, starting with those that have the fewest records.
     lowest : int
-        The level of the lowest nodes that are merged; 0: the leaves; -1: the children of `*`.
+        The lowest level at which nodes are merged; 0 means the leaves, and -1 the children of `*`.
     named : int
-        How many records a member has at least that a new label names, where the leaves are children of `*`: what fewer
-        people have may be a person's own words. The others are numbered.
+        The minimum number of records of each member that a new label names, because a rarer value may be the words of a
+        single person. Groups without such a member are numbered.
 
     Returns
     -------
     Taxonomy
-        With all levels of `tree`. A new label lists two or three members with | between them; of more it names the
-        first and the last in their order, or without one the commonest, unless even that has fewer than `named`.
+        The tree with all levels of `tree` and new levels. A new label lists two or three members with | between them.
+        If there are more members, the label names the first and the last member of an order or, without an order, the
+        most common member.
 
     Raises
     ------
     SchemaError
-        If a new label is one that the tree has already.
+        If the tree already has a label that a group would get.
     ValueError
-        For a level that the tree has not.
+        For a level that the tree does not have.
 
     >>> towns = {"Bonn": 30, "Köln": 60, "Trier": 2, "Ulm": 20, "Worms": 1}
-    >>> merged(Taxonomy("town", tuple((town, "*") for town in towns)), towns).levels()
+    >>> merge_siblings(Taxonomy("town", tuple((town, "*") for town in towns)), towns).levels()
        level  groups  largest                    examples
     0      0       5        1      Bonn, Köln, Trier, ...
     1      1       2        3  Bonn|Köln, Trier|Ulm|Worms
     2      2       1        5                           *
     """
     if not -tree.height <= lowest < tree.height:
-        raise UsageError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
+        raise UsageError(f"`lowest` must be a level of the tree below *, from 0 to {tree.height - 1}; got {lowest!r}.")
     rows = tree.rows
     levels = [np.array(level, dtype=object) for level in zip(*rows, strict=True)]
     of_leaves, found = np.array([counts.get(leaf, 0) for leaf in levels[0]], dtype=np.int64), levels[:1]
@@ -82,7 +84,7 @@ def merged(
         depth = max(len(each) for _, each in steps) if level >= lowest % tree.height else 0
         for step in range(depth):
             labels = children.copy()
-            for own, each in steps:  # a family of fewer steps takes the last ones
+            for own, each in steps:  # a family with fewer steps uses the last steps
                 if len(each) >= depth - step:
                     labels[own] = each[step - depth]
             found.append(labels[codes])
@@ -92,9 +94,9 @@ def merged(
 
 
 def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -> Any:
-    """For each level in between, from the lowest up, the label of the group that holds each child: object array.
+    """Yield, for each added level from the lowest up, the label of each child's group, as an object array.
 
-    `children`: object array (m,) of labels; `records`: of each, integer array (m,).
+    `children` is an object array (m,) of labels, and `records` the number of records of each child, integer array (m,).
     """
     group, number = np.arange(len(children)), len(children)
     while number > most:
@@ -105,14 +107,14 @@ def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -
 
 
 def _rarest(sums: Any, most: int) -> Any:
-    """In which group each group of `sums` records is: `most` in one, which have as many as others as far as it goes."""
+    """Return the group of each item of `sums`; a group has `most` items, and items with similar sums are merged."""
     joined = np.empty(len(sums), dtype=np.intp)
     joined[np.argsort(sums, kind="stable")] = np.arange(len(sums)) // most
     return joined
 
 
 def _neighbours(sums: Any, most: int) -> Any:
-    """The same of neighbours with few records: a `most`-th of as many groups."""
+    """Return the groups if neighbors with the fewest records are merged until 1/`most` of the groups is left."""
     found = [(records, 1) for records in sums.tolist()]
     while len(found) > -(-len(sums) // most):
         pairs = [(a[0] + b[0], place) for place, (a, b) in enumerate(pairwise(found)) if a[1] + b[1] <= AT_ONCE]
@@ -124,11 +126,11 @@ def _neighbours(sums: Any, most: int) -> Any:
 
 
 def _labels(children: Any, records: Any, group: Any, in_order: bool, named: int) -> Any:
-    """The label of each group: object array (groups,). `group`: of each child, integer array (m,)."""
+    """Return the label of each group, object array (groups,); `group`, integer array (m,), holds each child's group."""
     sizes = np.bincount(group)
     ends = np.cumsum(sizes)
     members = children[np.argsort(group, kind="stable")]
-    most = np.lexsort([-records, group])[ends - sizes]  # the commonest; of equally common ones the first
+    most = np.lexsort([-records, group])[ends - sizes]  # the most common child, or the first of several
     rarest = np.minimum.reduceat(records[np.argsort(group, kind="stable")], ends - sizes)
     found = np.empty(len(sizes), dtype=object)
     for place, (size, end) in enumerate(zip(sizes.tolist(), ends.tolist(), strict=True)):

@@ -1,10 +1,9 @@
-"""Hierarchies built in a line: of numbers by widths or cut points, of dates, codes and lists.
+"""Functions that build hierarchies: numbers by widths or cut points, dates, codes and lists.
 
-Each function takes an attribute of a schema and returns a `Taxonomy` over the values of its public domain. Look at it
-with `levels()`; `write("data/<name>/hierarchies/default/<attribute>.csv")` keeps it in ARX's layout. All raise
-SchemaError for an attribute of another kind and for values that have no place, with what to do.
-
-One module: each function is short, and a third of it is an example to run.
+Each function takes an attribute of a schema and returns a `Taxonomy` over the values of its public domain. `levels()`
+shows the tree, and `write("data/<name>/hierarchies/default/<attribute>.csv")` saves it in ARX's layout. For an
+attribute of another kind, and for values that have no place in the tree, all functions raise a SchemaError that states
+what to do.
 """
 
 from __future__ import annotations
@@ -19,21 +18,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privnb.microdata.hierarchy.categories import Taxonomy, values_of
+from privnb.microdata.hierarchy.categories import Taxonomy, list_values
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
-from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, to_text
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import STEP
 
-CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
-TIME = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$")  # or how long it took
-QUARTERS = {"Q1": "01", "Q2": "04", "Q3": "07", "Q4": "10"}  # the first month of each: strptime knows no quarter
+CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # the time after a day
+TIME = re.compile(
+    r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$"
+)  # a time of the day or a duration
+QUARTERS = {
+    "Q1": "01",
+    "Q2": "04",
+    "Q3": "07",
+    "Q4": "10",
+}  # the first month of each quarter, because strptime cannot read quarters
 BRITISH = re.compile(r"(([A-Za-z]{1,2})\d[A-Za-z\d]?) ?\d[A-Za-z]{2}")
 
 
 class Time(NamedTuple):
-    """A time of the day, or how long something took.
+    """A time of the day or a duration.
 
     >>> Time.of("1:45 PM"), Time.of("33:07:05.5")
     (Time(hours=13, minutes=45, seconds=0.0), Time(hours=33, minutes=7, seconds=5.5))
@@ -45,28 +51,28 @@ class Time(NamedTuple):
 
     @classmethod
     def of(cls, value: str) -> Time:
-        """Of a text that `TIME` matches."""
+        """Return the time in a text that `TIME` matches."""
         match = TIME.match(value)
         if match is None:
-            raise UsageError(f"value must be a time such as 13:45, got {value!r}.")
+            raise UsageError(f"`value` must be a time such as 13:45; got {value!r}.")
         hour, minutes, seconds, half = match.groups()
         hours = int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
         return cls(hours, int(minutes), float(seconds or 0))
 
 
 def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> Taxonomy:
-    """Numbers in aligned intervals of each of the `widths`, each a multiple of the one before.
+    """Group numbers into aligned intervals of several `widths`, each of which is a multiple of the width before.
 
-    Intervals begin at `origin` and every width from there; they may reach past the domain, as 15-19 does past ages from
-    17.
+    Intervals begin at `origin` and at multiples of the width from `origin`. Intervals may extend past the domain, as
+    15-19 does if ages begin at 17.
 
     Parameters
     ----------
     attribute : Attribute
     widths : list of numbers
-        In the attribute's unit, rising.
+        Increasing widths in the unit of the attribute.
     origin : float
-        A whole number of steps from the domain's low end.
+        A whole number of steps away from the low end of the domain.
 
     Returns
     -------
@@ -75,7 +81,7 @@ def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> 
     Raises
     ------
     SchemaError
-        For widths that do not nest: they make no tree, but see `Intervals`.
+        For widths that do not nest and therefore cannot form a tree; see `Intervals` for such widths.
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> widths(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99)), (5, 10, 20)).levels()
@@ -91,27 +97,30 @@ def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> 
     steps = [step for width in widths if (step := _steps(width, domain)) is not None]
     if len(steps) < len(widths) or not steps or steps[0] < 2 or any(b % a or b == a for a, b in pairwise(steps)):
         raise SchemaError(
-            f"'{attribute.name}': widths must be whole steps of {domain}, more than one, each a multiple of the one "
-            f"before; got {widths}. Leave out those that do not nest, or give all of them as the study's recoding."
+            f"'{attribute.name}': widths must be multiples of the step of {domain}, of at least 2 steps, each a "
+            f"multiple of the one before; got {widths}. Remove the widths that do not nest, or state all widths in the "
+            "study's recoding."
         )
     begin = _steps(origin - domain.low, domain)
     if begin is None or abs(begin) >= 2**53:
-        raise SchemaError(f"'{attribute.name}': the origin {origin} is no whole number of steps away from {domain}.")
+        raise SchemaError(
+            f"'{attribute.name}': the origin {origin} must be a whole number of steps away from {domain}."
+        )
     codes = np.arange(domain.steps + 1)
     starts = [(codes - begin) // step * step + begin for step in steps]
     return _numbered(attribute, [(start, start + step - 1) for start, step in zip(starts, steps, strict=True)])
 
 
 def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
-    """Numbers cut at public points.
+    """Group numbers into the intervals between public cut points.
 
     Parameters
     ----------
     attribute : Attribute
     levels : list of numbers, any number of them
-        The points at which a new interval begins, rising; those of a level must be points of the level before, too.
-        They should be public knowledge, such as the ages of a law: points that were read from the records tell
-        something about them.
+        The increasing points at which intervals begin; the points of a level must also be points of the level before.
+        The points should be public knowledge, such as the age limits of a law, because points that are read from the
+        records disclose something about the records.
 
     Returns
     -------
@@ -131,8 +140,8 @@ def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
         codes = [_steps(point - domain.low, domain) for point in points]
         if None in codes or any(b <= a for a, b in pairwise([0, *codes, domain.steps + 1])):
             raise SchemaError(
-                f"'{attribute.name}': the levels' points {tuple(points)} do not cut {domain}. Give rising numbers of "
-                "the domain, each the first of its interval."
+                f"'{attribute.name}': the points {tuple(points)} of a level do not divide {domain}. Give increasing "
+                "numbers of the domain, each the first of its interval."
             )
         starts = np.array([0, *codes])
         part = np.searchsorted(starts, np.arange(domain.steps + 1), side="right") - 1
@@ -141,18 +150,19 @@ def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
 
 
 def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-%d") -> Taxonomy:
-    """Days by month, quarter, year and decade; the leaves are the texts of the domain.
+    """Group days by month, quarter, year and decade; the leaves are the texts of the domain.
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
-        Values of the domain that are no dates, such as the mark of a missing one; they keep their own label up to `*`.
+        Values of the domain that are not dates, such as the mark of a missing date. These values keep their own label
+        up to `*`.
     form : str
-        How a day is written, as `datetime.strptime` reads it; by default as ISO does, 2024-02-29. A time of the day may
-        stand behind it. Where one stands behind all, the lowest level is the day. Months alone (without %d) begin with
-        quarters, and quarters, written as %YQ%q says, with years. Some values may lack the day, or the day and the
-        month, see `coarser`: then the labels of months and years begin with "in", since 1999 is a value as well.
+        The format of a day for `datetime.strptime`; by default, the ISO format, 2024-02-29. A time of the day may
+        follow; if a time follows every day, the lowest level is the day. For months (without %d), the lowest level is
+        the quarter; for quarters, written as %YQ%q, it is the year. Some values may lack the day, or the day and the
+        month; see `coarser_forms`. The labels of months and years then begin with "in", because 1999 is also a value.
 
     Returns
     -------
@@ -173,10 +183,10 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
 
     @cache
     def form_of(value: str) -> str:
-        return next((each for each in (form, *coarser(form)) if _day(value, each)), "")
+        return next((each for each in (form, *coarser_forms(form)) if _day(value, each)), "")
 
     values = _without(attribute, apart, f"days like {date(2024, 2, 29):{form}}", form_of)
-    with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
+    with_times = all(CLOCK.search(value) for value in values)  # without times, a day must not also be a group
     within = "in " * any(form_of(value) != form for value in values)
     levels: list[tuple[str, Callable[[Any], str]]] = [
         *[("%d", date.isoformat)] * with_times,
@@ -187,17 +197,20 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
     ]
 
     def label(value: str, part: str, of: Callable[[Any], str]) -> str:
-        return of(_day(value, form_of(value))) if re.search(part, form_of(value)) else value  # a year is in no month
+        return (
+            of(_day(value, form_of(value))) if re.search(part, form_of(value)) else value
+        )  # a year does not belong to one month
 
     return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
 
 
-def coarser(form: str) -> tuple[str, ...]:
-    """The forms of months and of years that may stand among days, or months, of a form; none for one without a
-    separator, of which 200112 would be a month and a day.
+def coarser_forms(form: str) -> tuple[str, ...]:
+    """Return the forms of months and years that may occur among the days, or months, of a form.
 
-    >>> coarser("%Y-%m-%d"), coarser("%d.%m.%Y"), coarser("%b %d, %Y"), coarser("%m/%Y"), coarser("%Y%m%d")
-    (('%Y-%m', '%Y'), ('%m.%Y', '%Y'), ('%b %Y', '%Y'), ('%Y',), ())
+    A form without a separator has no such forms, because 200112 could be a month or a day.
+
+    >>> coarser_forms("%Y-%m-%d"), coarser_forms("%b %d, %Y"), coarser_forms("%m/%Y"), coarser_forms("%Y%m%d")
+    (('%Y-%m', '%Y'), ('%b %Y', '%Y'), ('%Y',), ())
     """
     if "%Y" not in form or "%q" in form or not re.search("[ ./-]", form):
         return ()
@@ -206,14 +219,15 @@ def coarser(form: str) -> tuple[str, ...]:
 
 
 def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
-    """Times of the day, 13:45, 13:45:00 or 1:45 PM, by the hour and the part of the day: night, morning, afternoon,
-    evening. So are those that something took, up to 999 hours.
+    """Group times, such as 13:45, 13:45:00 or 1:45 PM, by hour and by part of the day.
+
+    The parts are night, morning, afternoon and evening. Durations of up to 999 hours are grouped in the same way.
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
-        As of `dates`.
+        See `dates`.
 
     Returns
     -------
@@ -237,15 +251,16 @@ def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
 
 
 def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Collection[str] = ()) -> Taxonomy:
-    """Codes of one length, such as post codes, by their first characters: 53711, 5371*, 537**, ...
+    """Group codes of one length, such as post codes, by their first characters: 53711, 5371*, 537**, ...
 
     Parameters
     ----------
     attribute : Attribute
     keep : list of int, optional
-        How many characters stay at each level, falling; None: one less each level, down to 1.
+        The decreasing numbers of characters that stay at each level. By default, each level has one character fewer,
+        down to 1.
     apart : str or list of str
-        Values of the domain that are no such codes; they keep their own label up to `*`.
+        Values of the domain that are not such codes. These values keep their own label up to `*`.
 
     Returns
     -------
@@ -265,14 +280,14 @@ def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Col
     lengths = {len(value): value for value in values}
     if len(lengths) != 1:
         raise SchemaError(
-            f"'{attribute.name}': codes must be of one length, found {[*lengths.values()][:3]}. Fill them up to one "
-            "length, name those that are no codes in `apart`, or group them with `lists`."
+            f"'{attribute.name}': codes must all have the same length; got {[*lengths.values()][:3]}. Fill the codes "
+            "up to one length, list values that are not codes in `apart`, or group all values with `lists`."
         )
     length = len(values[0])
     keep = tuple(range(length - 1, 0, -1) if keep is None else keep)
     if not all(map(expect.is_whole, keep)) or any(fewer >= more for more, fewer in pairwise([length, *keep, 0])):
         raise SchemaError(
-            f"'{attribute.name}': keep must fall, by whole numbers, from below {length} to 1 or more, got {keep}."
+            f"'{attribute.name}': `keep` must be decreasing whole numbers, below {length} and at least 1; got {keep}."
         )
 
     def begin(value: str, characters: int) -> str:
@@ -282,13 +297,13 @@ def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Col
 
 
 def beginnings(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
-    """Codes of several lengths by what they begin with: 53711-1234, 53711*, 5371*, ...
+    """Group codes of several lengths by their first characters: 53711-1234, 53711*, 5371*, ...
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
-        As of `prefixes`.
+        See `prefixes`.
 
     Returns
     -------
@@ -309,13 +324,13 @@ def beginnings(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
 
 
 def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
-    """British post codes, such as SW1A 1AA, by district and area: SW1A ***, SW*.
+    """Group British post codes, such as SW1A 1AA, by district and area: SW1A ***, SW*.
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
-        As of `prefixes`.
+        See `prefixes`.
 
     Returns
     -------
@@ -330,14 +345,14 @@ def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
 
 
 def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
-    """Values in named groups.
+    """Group values as a dictionary lists them.
 
     Parameters
     ----------
     attribute : Attribute
     groups : dict
-        `{group: [value, ...]}`, where a group may hold groups: `{group: {group: [...]}}`. They need not be equally
-        deep. Numbers may stand as a `range`.
+        `{group: [value, ...]}`; a group may also contain groups: `{group: {group: [...]}}`. Groups may have different
+        depths. Numbers may be given as a `range`.
 
     Returns
     -------
@@ -351,16 +366,18 @@ def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
     """
     domain = _domain(attribute, Numbers | Categories)
     if not isinstance(groups, Mapping):
-        raise SchemaError(f"'{attribute.name}': {expect.found(groups)} is no group. Write {{group: [value, ...]}}.")
+        raise SchemaError(
+            f"'{attribute.name}': {expect.describe_value(groups)} is not a group. Write {{group: [value, ...]}}."
+        )
     paths = list(_paths(attribute, groups, ()))
-    listed, values = {value for value, _ in paths}, values_of(domain)
+    listed, values = {value for value, _ in paths}, list_values(domain)
     absent = [value for value in values if value not in listed]
     if wrong := absent or sorted(listed - set(values)):
-        what = "stand in no group. List each of the domain once in groups"
-        what = what if absent else "are listed and not in the domain. Correct them there or here"
+        what = "belong to none of the groups. List each value of the domain once"
+        what = what if absent else "are listed but are not in the domain. Correct the list or the domain"
         raise SchemaError(f"'{attribute.name}': {len(wrong)} values such as {wrong[:3]} {what}.")
     height = max(len(path) for _, path in paths)
-    # The nearest group fills the levels of a shallower one: repeated further up, its label would stand for two sets.
+    # The nearest group fills the levels of a shallow path; if a label were repeated higher up, two sets would share it.
     rows = ((v, *(path[:1] * (height - len(path))), *path, SUPPRESSED) for v, path in paths)
     return Taxonomy(attribute.name, tuple(rows))
 
@@ -369,23 +386,22 @@ def _domain(attribute: Attribute, kind: Any) -> Any:
     expect.kind("attribute", attribute, Attribute, instead=Attribute.HINT)
     if not isinstance(attribute.domain, kind):
         raise SchemaError(
-            f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths or cuts, "
-            "text by dates or prefixes, both by lists."
+            f"the public domain of '{attribute.name}' is {attribute.domain}. Generalize numbers by widths or cuts, "
+            "texts by dates or prefixes, and either of them by lists."
         )
     return attribute.domain
 
 
 def _steps(distance: float, domain: Numbers) -> int | None:
-    """A distance in whole steps of the domain; None if it is no whole number of them."""
+    """Return a distance in steps of the domain; None if it is not a whole number of steps."""
     steps = distance / domain.step
     return round(steps) if abs(steps - round(steps)) < STEP else None
 
 
 def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
-    """The tree of a domain of numbers. `ends`: for each level the first and last position of each value's interval."""
-
+    """Return the tree of a domain of numbers; `ends` holds, for each level, the ends of the interval of each value."""
     domain = attribute.numbers
-    numbers = replace(domain, missing=None)  # an interval may reach past the domain, to no missing one
+    numbers = replace(domain, missing=None)  # intervals may extend past the domain, but not to the missing number
 
     def label(first: int, last: int) -> str:
         low, high = numbers.value(first), numbers.value(last)
@@ -393,29 +409,34 @@ def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
 
     marks = [] if domain.missing is None else [domain.missing]
     levels = [[label(*pair) for pair in np.column_stack(level).tolist()] + marks for level in ends]
-    rows = zip(values_of(domain), *levels, [SUPPRESSED] * domain.size, strict=True)
+    rows = zip(list_values(domain), *levels, [SUPPRESSED] * domain.size, strict=True)
     return Taxonomy(attribute.name, tuple(rows))
 
 
 def _without(
     attribute: Attribute, apart: Collection[str], what: str = "", fits: Callable[[str], object] = bool
 ) -> list[str]:
-    """The values of a domain of text but for those that stay apart; all others must be `what` each that `fits` is."""
+    """Return the values of a domain of texts, without the values that stay apart.
+
+    Raises SchemaError if one of the returned values does not fit; `fits` checks the values, and `what` describes them.
+    """
     values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
     expect.texts("apart", apart, "values")
     if unknown := [value for value in apart if value not in values]:
-        raise SchemaError(f"'{attribute.name}': {unknown} should stay apart and are not in its domain. Correct them.")
+        raise SchemaError(
+            f"'{attribute.name}': {unknown} are listed in `apart` but are not in the domain. Correct these values."
+        )
     values = [value for value in values if value not in apart]
     if what and (wrong := [value for value in values if not fits(value)]):
         raise SchemaError(
-            f"'{attribute.name}': {wrong[:3]} are no {what} ({len(wrong)} in all). Correct them, or name them in "
-            "`apart`."
+            f"'{attribute.name}': {wrong[:3]} are not {what} ({len(wrong)} in all). Correct these values, or list them "
+            "in `apart`."
         )
     return values
 
 
 def _day(value: str, form: str) -> date | None:
-    """The day that a text says; None if it says none."""
+    """Return the day that a text names; None if the text names no day."""
     value = CLOCK.sub("", value)
     if "%q" in form:
         value, form = re.sub("[Qq][1-4]", lambda found: QUARTERS[found[0].upper()], value), form.replace("Q%q", "%m")
@@ -426,18 +447,18 @@ def _day(value: str, form: str) -> date | None:
 
 
 def _shortened(attribute: Attribute, values: Sequence[str], levels: Sequence[Callable[[str], str]]) -> Taxonomy:
-    """The tree in which `levels`, one function each, shorten `values`; the others of the domain stay as they are."""
+    """Return the tree in which the functions `levels` shorten `values`; other values of the domain stay unchanged."""
     short = set(values)
     rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.categories.values)
     return Taxonomy(attribute.name, tuple(rows))
 
 
 def _paths(attribute: Attribute, groups: Any, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each value with its groups, the nearest first."""
+    """Yield each value with its groups, from the nearest group on."""
     if isinstance(groups, Mapping):
         for label, members in groups.items():
             yield from _paths(attribute, members, (str(label), *path))
     elif isinstance(groups, str) or not path:
-        raise SchemaError(f"'{attribute.name}': {groups!r} is no group. Write {{group: [value, ...]}}.")
+        raise SchemaError(f"'{attribute.name}': {groups!r} is not a group. Write {{group: [value, ...]}}.")
     else:
-        yield from ((text(value), path) for value in groups)
+        yield from ((to_text(value), path) for value in groups)

@@ -1,31 +1,50 @@
-"""Weka's own miners behind the two methods of `miners.Miner`: an extra that nothing imports unless asked.
+"""Weka's miners, with the methods of `miners.Miner`: an optional extra, which is imported only if it is used.
 
-It takes Java (`apt-get install default-jre-headless`), Weka's jar (Debian's package `weka` installs 3.6.14, the line
-of Sramka et al. 2010) and the Python package jpype1. Weka itself is under the GPL. All miners share one Java machine,
-which starts with the first of them, has 2 GB as in the paper, and ends with Python; it does not survive a fork.
+The extra needs Java (`apt-get install default-jre-headless`), Weka's jar (Debian's package `weka` installs 3.6.14, the
+version
+line of Sramka et al. 2010) and the Python package jpype1. Weka is under the GPL. All miners share one Java machine with
+2 GB, as in the paper; the machine starts with the first miner, ends with Python, and does not survive a fork.
 
-The papers' reading of a release: numbers are numeric, every published text is a nominal value, the class stands last.
-The order of the records, and of nominal values (the encoding's, sorted), decides ties, so it is part of the result.
+Weka reads a release as in the papers: numbers are numeric, every published text is a nominal value, and the class is
+the last attribute. The order of the records and of the nominal values (sorted by the encoding) decides between equally
+good answers, so the order affects results.
 """
 
-from privnb.miners.weka.java import Refused, Unavailable, Unfinished, find_jar, missing, version
+from privnb.miners.weka.java import DataRefused, Unavailable, Unfinished, find_jar, list_missing_requirements, version
 from privnb.miners.weka.miners import (
+    BASIC,
     CATEGORICAL,
     NUMERICAL,
     SECONDS,
     SETS,
-    THREE,
     Header,
     WekaMiner,
-    bare,
+    find_miners_by_class,
+    find_miners_by_name,
     is_weka,
-    known,
-    named,
-    reference_set,
-    unversioned,
+    list_paper_miners,
+    split_version,
+    strip_weka,
 )
 
 __all__ = [
-    "CATEGORICAL", "NUMERICAL", "SECONDS", "SETS", "THREE", "Header", "Refused", "Unavailable", "Unfinished",
-    "WekaMiner", "bare", "find_jar", "is_weka", "known", "missing", "named", "reference_set", "unversioned", "version",
+    "BASIC",
+    "CATEGORICAL",
+    "NUMERICAL",
+    "SECONDS",
+    "SETS",
+    "DataRefused",
+    "Header",
+    "Unavailable",
+    "Unfinished",
+    "WekaMiner",
+    "find_jar",
+    "find_miners_by_class",
+    "find_miners_by_name",
+    "is_weka",
+    "list_missing_requirements",
+    "list_paper_miners",
+    "split_version",
+    "strip_weka",
+    "version",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The Java machine that Weka's miners share: found, started, and made to keep to a limit of processor time."""
+"""The Java machine that Weka's miners share, with a limit of processor time for each call."""
 
 import os
 import re
@@ -13,42 +13,42 @@ from typing import Any
 
 from privnb.runtime.errors import ResourceError, UsageError
 
-DEBIAN = Path("/usr/share/java/weka.jar")  # where the package `weka` puts it
+DEBIAN = Path("/usr/share/java/weka.jar")  # the file of the package `weka`
 _starting = threading.Lock()
 _running: "dict[str, Machine]" = {}
 Jar = str | os.PathLike[str] | None
 
 
 class Unavailable(ResourceError, RuntimeError):
-    """Java, Weka's jar, jpype1 or one of Weka's miners is not there; the message says which, and how to get it."""
+    """The error if Java, Weka's jar, jpype1 or a miner is absent; the message states how to get the missing part."""
 
 
-class Refused(UsageError):
-    """A miner that does not take such data, in Weka's own words."""
+class DataRefused(UsageError):
+    """The error of a miner that does not accept the data, with Weka's message."""
 
 
 class Unfinished(ResourceError, RuntimeError):
-    """A miner that ran out of its processor time or of memory: it has no guesses, and belongs to no average."""
+    """The error of a miner that exceeded its processor time or memory; averages leave the miner out."""
 
 
 def find_jar(jar: Jar = None) -> Path:
-    """Path of Weka's jar: `jar`, else the environment variable WEKA_JAR, else Debian's. Raises Unavailable."""
-    asked = jar or os.environ.get("WEKA_JAR") or DEBIAN
-    if not Path(asked).is_file():
+    """Return the path of Weka's jar: `jar`, the variable WEKA_JAR, or Debian's path. Raises Unavailable."""
+    path = jar or os.environ.get("WEKA_JAR") or DEBIAN
+    if not Path(path).is_file():
         raise Unavailable(
-            f"there is no Weka jar at {asked}. `apt-get install weka` puts one at {DEBIAN}; any other is named by the "
-            "environment variable WEKA_JAR."
+            f"there is no Weka jar at {path}. Try `apt-get install weka`, which installs {DEBIAN}, or name another jar "
+            "in the environment variable WEKA_JAR."
         )
-    return Path(asked).resolve()
+    return Path(path).resolve()
 
 
 def version(jar: Jar = None) -> str:
-    """The version that the jar states, as "3.6.14"."""
-    return read(find_jar(jar))[0]
+    """Return the version that the jar states, such as "3.6.14"."""
+    return read_jar(find_jar(jar))[0]
 
 
-def missing(jar: Jar = None) -> str:
-    """What Weka's miners lack here and how to get it, in words; "" if nothing."""
+def list_missing_requirements(jar: Jar = None) -> str:
+    """Return the missing requirements of Weka's miners and how to get them; empty if no requirement is missing."""
     lacks = []
     if find_spec("jpype") is None:
         lacks.append('there is no jpype1: pip install "privnb[weka]".')
@@ -62,7 +62,7 @@ def missing(jar: Jar = None) -> str:
 
 
 class Machine:
-    """The running Java machine: jpype's names, and the jar that it was started with."""
+    """The running Java machine: the names of jpype, and the jar with which it was started."""
 
     def __init__(self, jar: Path) -> None:
         import jpype
@@ -72,7 +72,7 @@ class Machine:
         if not jpype.isJVMStarted():
             flags = "-Xmx2g", "-Djava.awt.headless=true"
             jpype.startJVM(*flags, classpath=[str(jar)], convertStrings=False, interrupt=False)
-            # Some miners print what they do.
+            # Some miners print their progress.
             quiet = self.JClass("java.io.PrintStream")(self.JClass("java.io.OutputStream").nullOutputStream())
             self.JClass("java.lang.System").setOut(quiet)
             self.JClass("java.lang.System").setErr(quiet)
@@ -80,48 +80,53 @@ class Machine:
             jpype.addClassPath(str(jar))
 
 
-def machine(wanted: str) -> Machine:
-    """The one Java machine of this process, started on the first call, with Weka `wanted`. Raises Unavailable."""
+def start_machine(wanted: str) -> Machine:
+    """Return the Java machine of this process with the requested version of Weka; start it first if necessary.
+
+    Raises Unavailable.
+    """
     with _starting:
-        if lacks := missing():
+        if lacks := list_missing_requirements():
             raise Unavailable(f"Weka's miners cannot run here: {lacks}")
         jar = find_jar()
         java = _running.get("java") or Machine(jar)
         _running["java"] = java
     if java.jar != jar:
         raise Unavailable(
-            f"this process runs Weka with {java.jar}, and {jar} was asked for. A process has one Java machine: "
-            "use one jar, or another process."
+            f"this process runs Weka with {java.jar}, but {jar} is requested, and a process has only one Java machine. "
+            "Use one jar, or another process."
         )
     if version(jar) != wanted:
         raise Unavailable(
-            f"the miner is of Weka {wanted}, and {jar} is Weka {version(jar)}. Make the miner anew, or name that "
-            "version's jar in the environment variable WEKA_JAR."
+            f"the miner needs Weka {wanted}, but {jar} is Weka {version(jar)}. Make the miner again, or name a jar of "
+            "that version in the environment variable WEKA_JAR."
         )
     return java
 
 
 @cache
-def read(jar: Path) -> tuple[str, frozenset[str]]:
-    """The version that a jar states, and what it has below weka.classifiers. Raises Unavailable for another file."""
+def read_jar(jar: Path) -> tuple[str, frozenset[str]]:
+    """Return the version of a jar and the classes in it below weka.classifiers. Raises Unavailable for another file."""
     try:
         with zipfile.ZipFile(jar) as archive:
             stated = archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
             classes = "\n".join(archive.namelist())
     except (zipfile.BadZipFile, KeyError) as error:
-        raise Unavailable(f"{jar} is no jar of Weka: {error}. Name another in WEKA_JAR.") from None
+        raise Unavailable(
+            f"{jar} is not a jar of Weka: {error}. Name another jar in the environment variable WEKA_JAR."
+        ) from None
     found = re.findall(r"^weka/classifiers/(.+)\.class$", classes, re.MULTILINE)
     return stated, frozenset(each.replace("/", ".") for each in found)
 
 
-def limited(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
-    """The value of a call (object, name of its method, arguments), and the processor time it took, to 0.1 s.
+def call_with_limit(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
+    """Return the value of a call (object, name of a method, arguments) and its processor time, to 0.1 s.
 
-    It is stopped once it has used what `miner` has left, which raises Unfinished. The thread is Java's alone, from
-    first to last: a thread that Python takes part in does not survive its end.
+    The call is stopped, and Unfinished raised, once it has used the remaining time of `miner`. The call runs in a
+    thread of Java, because a thread that is also a Python thread does not survive a stop.
     """
-    asked = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
-    run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), asked, "execute")
+    expression = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
+    run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), expression, "execute")
     task = java.JClass("java.util.concurrent.FutureTask")(run, None)
     thread = java.JClass("java.lang.Thread")(task)
     thread.setDaemon(True)
@@ -130,11 +135,11 @@ def limited(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
     number, pause, spent = thread.getId(), 0.001, 0.0
     try:
         while miner.spent + spent <= miner.seconds and not task.isDone():
-            time.sleep(pause)  # in Python, where an interrupt is heard
+            time.sleep(pause)  # in Python, so that an interrupt is noticed
             pause = min(1.1 * pause, 0.1)
-            spent = max(spent, clock.getThreadCpuTime(number) / 1e9)  # -1 once it has ended
+            spent = max(spent, clock.getThreadCpuTime(number) / 1e9)  # it is -1 once the thread has ended
     except BaseException:
-        _stop(java, thread)  # or it would go on unseen
+        _stop(java, thread)  # otherwise it would continue unnoticed
         raise
     if miner.spent + spent > miner.seconds:
         raise Unfinished(
@@ -143,25 +148,25 @@ def limited(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
     try:
         task.get()
     except java.JException as error:
-        raise explained(java, miner.scheme, error) from None
-    return asked.getValue(), spent
+        raise translate_error(java, miner.scheme, error) from None
+    return expression.getValue(), spent
 
 
 def _stop(java: Machine, thread: Any) -> str:
-    """End a Java thread; the end of the sentence that reports it."""
-    for _ in range(20):  # some code swallows the first
+    """Stop a Java thread, and return the end of the sentence that reports it."""
+    for _ in range(20):  # some code swallows the first stop
         try:
             thread.stop()
-        except java.JException:  # Java 20 took this away
-            return ". This Java cannot stop it, and it runs on until Python ends: use Java 17."
+        except java.JException:  # removed in Java 20
+            return ". This Java cannot stop it, so it continues until Python ends. Try Java 17."
         thread.join(500)
         if not thread.isAlive():
             return "."
-    return ", nor stop early: it runs on until Python ends."
+    return " and could not be stopped: it continues until Python ends."
 
 
-def explained(java: Machine, name: str, error: Any) -> Exception:
-    """A Java error, inside those of the calls around it, as the Python one to raise."""
+def translate_error(java: Machine, name: str, error: Any) -> Exception:
+    """Return the Python error to raise for the innermost cause of a Java error."""
     while error.getCause() is not None:
         error = error.getCause()
     kind = str(error.getClass().getSimpleName())
@@ -169,4 +174,7 @@ def explained(java: Machine, name: str, error: Any) -> Exception:
         return Unfinished(f"the miner '{name}' ran out of memory ({kind}).")
     if kind in ("ClassNotFoundException", "NoClassDefFoundError"):
         return Unavailable(f"the miner '{name}' needs {error.getMessage()}, which is not in {java.jar}. Leave it out.")
-    return Refused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")
+    return DataRefused(
+        f"the miner '{name}' refuses these data: {error}. Leave it out, and report next to the result that it is "
+        "missing."
+    )

@@ -1,6 +1,6 @@
-"""Aggarwal and Yu 2008: the numbers that its chapters on randomization and on attacks work out on the page.
+"""Aggarwal and Yu 2008: the worked examples of its chapters on randomization and on attacks.
 
-Each is computed by the code that measures releases, from what the book states beside it. Nobody's data are in it.
+The code that measures releases computes each number from the values in the book. No example contains real data.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,35 +11,40 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import hilbert
 
-from privnb.attacks.recovery.by_distribution import left
-from privnb.evaluation.results import Row, row, tidy
-from privnb.measures.base import state
+from privnb.attacks.recovery.by_distribution import bound_originals
+from privnb.evaluation.results import Row, build_row, tidy
+from privnb.measures.base import register_measure
 from privnb.measures.count_tables.log_linear import degrees_of_freedom
 from privnb.measures.noise.column_privacy import naive_differences
-from privnb.measures.noise.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
+from privnb.measures.noise.noise_privacy import (
+    differential_entropy,
+    interval_width,
+    mutual_information,
+    privacy_loss_share,
+)
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
 
-# Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
+# Table 3.2: the attributes of ten records, as printed before and after rank swapping with p = 10 %.
 SWAPPED: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
     "attribute 1": (range(1, 11), range(1, 11)),
     "attribute 2": ("KLNMLHHFDC", "HLMNLFKHCD"),
     "attribute 3": ((3.7, 3.8, 3, 4.5, 5, 6, 4.5, 6.7, 8, 10), (3, 4.5, 3.7, 5, 4.5, 6.7, 3.8, 6, 10, 8)),
     "attribute 4": ((4.4, 3.4, 4.8, 5, 6, 7.5, 10, 11, 9.5, 3.2), (4.8, 3.2, 4.4, 6, 5, 9.5, 11, 10, 7.5, 3.4)),
 }
-ALL = 1 - EXACT  # a confidence of 100 per cent, but for rounding
+ALL = 1 - EXACT  # a confidence of 100 percent, up to rounding
 
 for _name in ("entropy", "information", "entropy_length", "loss_of_entropy", "interval_length", "interval_end"):
-    state(f"book_{_name}")
-state("book_difference")
+    register_measure(f"book_{_name}")
+register_measure("book_difference")
 for _name in ("book_condition_number", "book_cells", "book_degrees_of_freedom", "book_of_counts", "record_index"):
-    state(_name, format="{:,}")
-state("book_ranks_moved", format="{:%}", bounds=(-np.inf, np.inf))
+    register_measure(_name, format="{:,}")
+register_measure("book_ranks_moved", format="{:%}", bounds=(-np.inf, np.inf))
 
 
 class _Uniform(Law):
-    """Noise that is uniform on -half to half."""
+    """Noise with a uniform distribution from -half to half."""
 
     def __init__(self, half: float) -> None:
         self.half = half
@@ -48,14 +53,15 @@ class _Uniform(Law):
         return np.clip((np.asarray(noise, dtype=float) / self.half + 1) / 2, 0, 1)
 
 
-def worked_examples() -> pd.DataFrame:
-    """What the book works out on the page: tidy results.
+def compute_worked_examples() -> pd.DataFrame:
+    """Compute the worked examples of the book: tidy results.
 
     Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
-    10.2.1: at which place of the joint domain a record stands, from 1. Section 10.2.3: the condition number of the
-    Hilbert matrix. Section 12.5.2: cells and degrees of freedom, of the levels that it states. Section 15.3.6:
-    between which numbers an original lies, before and after empty places are excluded. Table 3.2: by how many of all
-    ranks swapping moved a value at most. Section 7.5.1: the variance of difference of standard scores under rotations.
+    10.2.1: the position of a record in the joint domain, from 1. Section 10.2.3: the condition number of the Hilbert
+    matrix. Section 12.5.2: cells and degrees of freedom, from the printed levels. Section 15.3.6: the interval that
+    contains an original, before and after empty parts of the domain are excluded. Table 3.2: the longest move of a
+    value by rank swapping, as a share of all ranks. Section 7.5.1: the variance of difference of standard scores under
+    rotations.
     """
     rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
     return tidy([*rows, *_tables_of_counts(), *_excluded(), *_ranks_moved(), _rotated()])
@@ -65,7 +71,7 @@ def _example_2_1() -> Iterator[Row]:
     shares, edges, noise = np.array([0.5, 0.5]), np.array([[0.0, 4.0], [1.0, 5.0]]), _Uniform(1)
     one = differential_entropy(np.ones(1), np.array([[0.0], [1.0]]))
     own, of_noise = differential_entropy(shares, edges), differential_entropy(np.ones(1), np.array([[-1.0], [1.0]]))
-    bits = information(shares, edges, noise)
+    bits = mutual_information(shares, edges, noise)
     yield _row("section 2.2.1", "book_entropy", one, target="uniform on 0 to 1")
     for confidence in (0.5, 1):
         width = interval_width(noise, min(confidence, ALL))
@@ -104,20 +110,23 @@ def _tables_of_counts() -> Iterator[Row]:
 
 
 def _excluded() -> Iterator[Row]:
-    """Uniform noise on -1 to 1, and 1 is published; half of the originals are on 0 to 1, half on 5 to 6."""
+    """Yield the interval of an original if 1 is published.
+
+    The noise is uniform on -1 to 1; half of the originals are between 0 and 1, half between 5 and 6.
+    """
     edges = np.linspace(-1, 7, 81)
     middle = (edges[1:] + edges[:-1]) / 2
     reach = (np.abs(middle - 1) < 1).astype(float)[None]
     anywhere = np.full(80, 1 / 80)
     there = np.where((middle > 0) & (middle < 1) | (middle > 5) & (middle < 6), 1.0, 0.0)
     for known, shares in (("the noise", anywhere), ("the noise and the distribution", there / there.sum())):
-        ends = left(reach, shares, edges, 0.1 / 80)
+        ends = bound_originals(reach, shares, edges, 0.1 / 80)
         for end, number in zip(("from", "to"), ends, strict=True):
             yield _row("section 15.3.6", "book_interval_end", float(number[0]), target=end, knows=known)
 
 
 def _ranks_moved() -> Iterator[Row]:
-    """Equal values are ranked as that takes least."""
+    """Yield the longest move of each attribute, with equal values ranked so that moves are shortest."""
     for name, (before, after) in SWAPPED.items():
         ordered = sorted(before)
         first = {value: ordered.index(value) for value in ordered}
@@ -127,8 +136,9 @@ def _ranks_moved() -> Iterator[Row]:
 
 
 def _rotated() -> Row:
-    """On average over all rotations and reflections of two uncorrelated scores: squares of sines are exact over evenly
-    spaced angles.
+    """Return the average over all rotations and reflections of two uncorrelated scores.
+
+    Evenly spaced angles give the exact average of squared sines.
     """
     every = []
     for angle in np.radians(np.arange(0, 360, 30)):
@@ -138,4 +148,4 @@ def _rotated() -> Row:
 
 
 def _row(dataset: str, measure: str, value: float, **columns: Any) -> Row:
-    return row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)
+    return build_row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)

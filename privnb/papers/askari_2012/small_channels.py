@@ -1,7 +1,7 @@
-"""Askari et al.'s examples as tidy results: how likely an adversary who knows the algorithm guesses a small table.
+"""The examples of Askari et al. as tidy results: how well an adversary who knows the algorithm guesses a small table.
 
-Nobody's data are in it: all tables that there can be are listed, and every number is computed exactly, in fractions.
-In the results `sanitizer` says what is published, `knows` what the adversary knew before, `target` what they guess.
+No example contains real data: all possible tables are listed, and every number is computed exactly, in fractions. In
+the results, `sanitizer` is the published table, `knows` the prior knowledge of the adversary, and `target` the guess.
 
 Source: Askari, Safavi-Naini, Barker, CODASPY 2012, sections 4 and 5, and the appendix.
 """
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import row, tidy
-from privnb.measures.base import state
+from privnb.evaluation.results import build_row, tidy
+from privnb.measures.base import register_measure
 from privnb.measures.disclosure import channel as measures
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration import errata
@@ -27,42 +27,42 @@ EITHER, POPULATION = "either attribute", "a population of both"
 RANDOM, LOWEST, HIGHEST = "any level", "the lowest", "all suppressed"
 K = 2
 SPACES = {  # the hierarchies are assumed, see `errata.AGE`
-    "2 rows, ages 2-1": partial(errata.ages, 2, K, Taxonomy("age", (("20", "*"), ("30", "*")))),
-    "3 rows, ages 4-2-1": partial(errata.ages, 3, K),
-    "4 rows, ages 4-2-1": partial(errata.ages, 4, K),
-    "section 5.3": partial(errata.section_5, 5, K),
+    "2 rows, ages 2-1": partial(errata.age_domains, 2, K, Taxonomy("age", (("20", "*"), ("30", "*")))),
+    "3 rows, ages 4-2-1": partial(errata.age_domains, 3, K),
+    "4 rows, ages 4-2-1": partial(errata.age_domains, 4, K),
+    "section 5.3": partial(errata.section_5_domains, 5, K),
 }
 
 
 for _name in ("values_per_row", "tables", "anonymous_tables", "releases"):
-    state(_name, format="{:,}")
+    register_measure(_name, format="{:,}")
 for _name in ("prior_bayes_risk", "lowest_bayes_risk", "highest_bayes_risk"):
-    state(_name, kind="privacy", better="higher", bounds=(0, 1), unit="probability", axis=True)
-state("shannon_leakage", kind="privacy", bounds=(0, math.inf), unit="bits", format="{:g}", axis=True)
-state("degradation", kind="utility", unit="bits", format="{:g}", axis=True)
-state("user_utility", kind="utility", better="higher", unit="bits", format="{:g}", axis=True)
-state("user_degradation", kind="utility", unit="bits", format="{:g}", axis=True)
+    register_measure(_name, kind="privacy", better="higher", bounds=(0, 1), unit="probability", axis=True)
+register_measure("shannon_leakage", kind="privacy", bounds=(0, math.inf), unit="bits", format="{:g}", axis=True)
+register_measure("degradation", kind="utility", unit="bits", format="{:g}", axis=True)
+register_measure("user_utility", kind="utility", better="higher", unit="bits", format="{:g}", axis=True)
+register_measure("user_degradation", kind="utility", unit="bits", format="{:g}", axis=True)
 
 
-def appendix() -> pd.DataFrame:
-    """The appendix's two channels against an adversary who knows nothing of the four tables, and one who knows all.
+def measure_appendix() -> pd.DataFrame:
+    """Return the results of the appendix's two channels for two adversaries: one knows nothing, one knows the table.
 
-    Rows as of `space`; `sanitizer` is "its mechanism", or "anything" for the channel that publishes any table.
+    The rows are those of `measure_space`; `sanitizer` is "its mechanism", or "anything" for the uniform channel.
     """
     priors = {NOTHING: None, "knows the table": [1, 0, 0, 0]}
-    channels = {"its mechanism": errata.appendix, "anything": errata.uniform}
+    channels = {"its mechanism": errata.appendix_channel, "anything": errata.uniform_channel}
     cases = product(channels.items(), priors.items())
     return tidy(row for (name, made), (knows, prior) in cases for row in _rows("appendix", name, made(prior), knows))
 
 
-def space(name: str) -> pd.DataFrame:
-    """k-anonymity by full-domain generalization of one of `SPACES`, however one of the allowed levels is chosen.
+def measure_space(name: str) -> pd.DataFrame:
+    """Return results of k-anonymity by full-domain generalization for one of `SPACES` and several choices of the level.
 
-    Rows of the `original`: `values_per_row`, `tables` that may go in, `anonymous_tables` among them. Rows of each
-    choice of level: `bayes_risk`, how likely the guess of the whole table is wrong (baseline: without the release),
-    between `lowest_bayes_risk` and `highest_bayes_risk`, which follow from the number of `releases` alone, and below
-    `santhi_vardy_bound`; `posterior_vulnerability`, how likely it is right; `min_entropy_leakage` and `degradation` (of
-    utility), in bits.
+    Rows of the `original`: `values_per_row`, the number of input `tables`, and the `anonymous_tables` among them. Rows
+    of each choice of the level: `bayes_risk`, the probability that a guess of the whole table is wrong (baseline:
+    without the release). This risk lies between `lowest_bayes_risk` and `highest_bayes_risk`, which follow from the
+    number of `releases`, and below `santhi_vardy_bound`. `posterior_vulnerability` is the probability that the guess is
+    correct; `min_entropy_leakage` and `degradation` (of utility) are in bits.
     """
     listed = SPACES[name]()
     quasi = [tree.name for tree in listed.hierarchies]
@@ -72,7 +72,7 @@ def space(name: str) -> pd.DataFrame:
         "anonymous_tables": listed.originals.anonymous(quasi, K).sum(),
     }
     rows = [_row(name, "original", measure, value) for measure, value in counts.items()]
-    channels = {  # how one of the k-anonymous generalizations of a table may be chosen
+    channels = {  # the ways to choose among the k-anonymous generalizations of a table
         RANDOM: listed.randomized(), "rather low": listed.randomized("1/2"),
         LOWEST: listed.deterministic("lowest"), HIGHEST: listed.deterministic("highest"),
     }  # fmt: skip
@@ -82,12 +82,12 @@ def space(name: str) -> pd.DataFrame:
     return tidy(rows)
 
 
-def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
-    """What adversaries gain who know of one person in the table, or who want something else than the exact table.
+def measure_aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
+    """Return the gains of adversaries who know one person in the table, or who have another target than the table.
 
-    Rows `expected_gain` of a level drawn at random, baseline: without the release. `target`: the table; a close one,
-    with all but one row right; how many of its rows are right, as a share; the disease of somebody aged 20. What a
-    close table is the paper does not say: the second and third are our reading.
+    Rows `expected_gain` are for a level drawn at random; the baseline is the gain without the release. `target`: the
+    table; a close table, with all rows but one correct; the share of correct rows; the disease of a person aged 20. The
+    paper does not define a close table, so the second and third target are our reading.
     """
     listed = SPACES[name]()
     tables, rows = listed.originals, []
@@ -99,7 +99,7 @@ def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
         "a disease": tables.shares("disease", age="20"),
     }
     channel = listed.randomized()
-    adversaries = {NOTHING: channel, "knows a person": channel.knowing(tables.holding(age="20", disease="Cold"))}
+    adversaries = {NOTHING: channel, "knows a person": channel.restricted_to(tables.holding(age="20", disease="Cold"))}
     for knows, known in adversaries.items():
         for target, gain in wanted.items():
             before, after = measures.prior_gain(known, gain), measures.posterior_gain(known, gain)
@@ -108,17 +108,17 @@ def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
     return tidy(rows)
 
 
-def users(name: str = "4 rows, ages 4-2-1") -> pd.DataFrame:
-    """What tables tell users of attributes, by what they knew before and what interests them.
+def measure_users(name: str = "4 rows, ages 4-2-1") -> pd.DataFrame:
+    """Return the information of tables for users, by their prior knowledge and their interest.
 
-    Rows `user_utility` of the `original` and of what is published, `user_degradation`: what is lost, all means in bits.
-    `knows`: nothing, or that half of all people are 20, or a population of which half knew either.
-    `target`: what interests them: one attribute, U_max of eq. 13, or each alike, eq. 14. Who knew something has their
-    own knowledge taken off, eq. 17-19, of releases in their labels. Population: eq. 20.
+    Rows: `user_utility` of the `original` and of the release, and `user_degradation`, the loss; all are means in bits.
+    `knows`: nothing, that half of all people are 20, or a population in which half of the users know nothing and the
+    other half know that. `target`: the attribute of interest, U_max of eq. 13, or both with equal weights, eq. 14. The
+    prior knowledge of a user is subtracted, eq. 17-19, in the labels of the release. Population: eq. 20.
     """
     listed = SPACES[name]()
     channel, tables = listed.randomized(), listed.originals
-    ages = np.where(tables.kinds[:, 0] == 0, 3, 1) / 12  # and either disease alike
+    ages = np.where(tables.kinds[:, 0] == 0, 3, 1) / 12  # with equal shares of the diseases
     knowing = {NOTHING: None, "knows the ages": replace(tables, counts=ages[None])}
     wanted = {"age": {"age": 1}, "disease": {"disease": 1}, EITHER: None}
     mass, rows = (channel.prior, channel.output_probability), []
@@ -160,4 +160,4 @@ def _rows(name: str, sanitizer: str, channel: Any, knows: str = NOTHING, k: Any 
 def _row(name: str, sanitizer: str, measure: str, value: Any, k: Any = None, **columns: Any) -> dict[str, Any]:
     if k is not None:
         columns |= {"parameters": f"k={k}", "parameter": "k", "bound": k}
-    return row(measure, value, dataset=f"askari: {name}", sanitizer=sanitizer, **columns)
+    return build_row(measure, value, dataset=f"askari: {name}", sanitizer=sanitizer, **columns)

@@ -1,7 +1,7 @@
-"""The examples of Askari, Safavi-Naini, Barker 2012, and their question asked of releases of any dataset.
+"""The examples of Askari, Safavi-Naini, Barker 2012, and their measures for releases of any dataset.
 
-In the paper the adversary guesses a whole small table. Of a table of thousands of people they guess one person: who it
-is, or their sensitive value. Both are channels, and measured alike.
+In the paper, the adversary guesses a whole small table. For a table of thousands of people, the adversary guesses the
+row or the sensitive value of one person. In both cases, the sanitizer is a channel, and the measures are the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,12 @@ from itertools import product
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import secret_name, sensitive_name
-from privnb.evaluation.cases import Question, answer
+from privnb.evaluation.attributes import choose_sensitive, choose_unknown_sensitive
 from privnb.evaluation.disclosure import leakage
-from privnb.evaluation.parameters import numbers
-from privnb.evaluation.profiles import evaluated, together
-from privnb.evaluation.releases import Gains
+from privnb.evaluation.evaluation_loop import Question, answer_question
+from privnb.evaluation.parameters import parse_numbers
+from privnb.evaluation.profiles import drop_repeated_rows, run_evaluations
+from privnb.evaluation.release_measures import AdversaryGains
 from privnb.evaluation.store import Folder
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.papers.askari_2012 import small_channels
@@ -29,24 +29,27 @@ from privnb.sanitizers.catalogue import reference_sanitizers
 
 
 @validated
-def small_tables(*, store: Folder = "") -> pd.DataFrame:
-    """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
-    last.
-    """
-    spaces = [partial(small_channels.space, name) for name in small_channels.SPACES]
-    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users), *spaces]
-    return together(evaluated({"": tasks}, store, "list small tables").values())
+def measure_small_tables(*, store: Folder = "") -> pd.DataFrame:
+    """Return the results of all functions of `small_channels`, and of `measure_space` for each of `SPACES`."""
+    spaces = [partial(small_channels.measure_space, name) for name in small_channels.SPACES]
+    tasks = [
+        partial(small_channels.measure_appendix),
+        partial(small_channels.measure_aims),
+        partial(small_channels.measure_users),
+        *spaces,
+    ]
+    return drop_repeated_rows(run_evaluations({"": tasks}, store, "list small tables").values())
 
 
 @validated
-def channels(
+def list_channels(
     dataset: Dataset,
     *,
     k: str | float = "10",
     l: str | float = "2",  # noqa: E741 - the field's letter
     epsilon: str | float = "1",
 ) -> list[Sanitizer]:
-    """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends.
+    """Return one sanitizer of each kind for each value of its parameter, between the two reference sanitizers.
 
     Parameters
     ----------
@@ -54,22 +57,18 @@ def channels(
     k, l, epsilon : str, int or float
         One number, or several separated by commas.
 
-    Returns
-    -------
-    list of Sanitizer
-
     Raises
     ------
     ValueError
-        Where one has no number.
+        If a parameter has no number.
     """
-    values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
+    values = parse_numbers("K", k, int), parse_numbers("L", l, int), parse_numbers("EPSILON", epsilon, float)
     if not all(values):
-        raise UsageError("K, L and EPSILON need one number or several each, separated by commas.")
+        raise UsageError("K, L and EPSILON must each be one number, or several separated by commas.")
     every = dict.fromkeys(
         each
         for a, b, c in product(*values)
-        for each in catalogue.family(dataset, k=a, l=b, epsilon=c, of=catalogue.OF_PAPERS)
+        for each in catalogue.build_one_per_class(dataset, k=a, l=b, epsilon=c, of=catalogue.PAPER_TREATMENTS)
     )
     order = list(dict.fromkeys(map(type, every)))
     first, last = reference_sanitizers()
@@ -77,86 +76,102 @@ def channels(
 
 
 @validated
-def known_attributes(
-    dataset: Dataset, *, k: str | float = "10", fewest: MinCount = LIMIT, store: Folder = ""
+def measure_known_attributes(
+    dataset: Dataset, *, k: str | float = "10", min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """`leakage.Known` of the original, and of its generalization by Mondrian for each value of `k`.
+    """Measure `leakage.KnownAttributes` for the original, and for its generalization by Mondrian for each value of `k`.
 
     Parameters
     ----------
     dataset : Dataset
     k : str or int
         One number, or several separated by commas.
-    fewest : int
-        Counts below are withheld.
+    min_count : int
+        Smaller counts are withheld.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder for finished results. If it is empty, no results are kept.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
-    question = leakage.Known(secret_name(dataset, None))
-    return together(_asked(dataset, sanitizers, question, fewest, store, "every set of attributes").values())
+    sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in parse_numbers("K", k, int))]
+    question = leakage.KnownAttributes(choose_unknown_sensitive(dataset, None))
+    return drop_repeated_rows(
+        _evaluate(dataset, sanitizers, question, min_count, store, "every set of attributes").values()
+    )
 
 
 @validated
-def priced(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, price: float = 1, fewest: MinCount = LIMIT, store: Folder = ""
+def measure_guess_values(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    price: float = 1,
+    min_count: MinCount = LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
-    """`leakage.Worth` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
+    """Measure `leakage.ExpectedGain` for each sanitizer: the value of a guess if incorrect guesses have a price.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
     price : float
-        Of a wrong guess, 0 or more; a right one gains 1.
-    fewest, store
-        As of `known_attributes`.
+        The price of an incorrect guess, 0 or more; a correct guess gains 1.
+    min_count, store
+        See `measure_known_attributes`.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    question = leakage.Worth.priced(dataset, price)
-    found = together(_asked(dataset, sanitizers, question, fewest, store, "worth of guesses").values())
+    question = leakage.ExpectedGain.priced(dataset, price)
+    found = drop_repeated_rows(_evaluate(dataset, sanitizers, question, min_count, store, "worth of guesses").values())
     return found[found.status != "not possible"].reset_index(drop=True)
 
 
 @validated
-def leaked(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT, store: Folder = ""
+def measure_leakage(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """`leakage.Leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
-    and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
+    """Measure `leakage.Leakage` for each sanitizer.
+
+    For releases with classes or buckets, the results also contain both gains of Brickell and Shmatikov,
+    `release_measures.AdversaryGains`, unless these would reveal a share that is withheld.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-        One that this table cannot have leaves a row `classes` of status "not possible".
-    fewest, store
-        As of `known_attributes`.
+        A sanitizer that does not fit the table gets a row `classes` with the status "not possible".
+    min_count, store
+        See `measure_known_attributes`.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    found = _asked(dataset, sanitizers, leakage.Leakage(secret_name(dataset, None)), fewest, store, "leakage")
+    found = _evaluate(
+        dataset, sanitizers, leakage.Leakage(choose_unknown_sensitive(dataset, None)), min_count, store, "leakage"
+    )
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
     shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
-    gains = _asked(dataset, shown, Gains(sensitive_name(dataset, None)), fewest, store, "gains")
-    return together([*found.values(), *gains.values()])
+    gains = _evaluate(dataset, shown, AdversaryGains(choose_sensitive(dataset, None)), min_count, store, "gains")
+    return drop_repeated_rows([*found.values(), *gains.values()])
 
 
-def _asked(
-    dataset: Dataset, sanitizers: Iterable[Sanitizer], question: Question, fewest: int, store: Folder, description: str
+def _evaluate(
+    dataset: Dataset,
+    sanitizers: Iterable[Sanitizer],
+    question: Question,
+    min_count: int,
+    store: Folder,
+    description: str,
 ) -> dict[Sanitizer, pd.DataFrame]:
-    """The results of each sanitizer."""
-    tasks = {each: [partial(answer, dataset, each, 1, question, fewest)] for each in sanitizers}
-    return evaluated(tasks, store, description)
+    """Return the results of each sanitizer."""
+    tasks = {each: [partial(answer_question, dataset, each, 1, question, min_count)] for each in sanitizers}
+    return run_evaluations(tasks, store, description)

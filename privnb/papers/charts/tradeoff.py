@@ -1,5 +1,6 @@
-"""Li and Li's figures: what releases lose of privacy against what they lose of utility."""
+"""Li and Li's figures: the privacy loss of releases against their utility loss."""
 
+import textwrap
 from functools import partial
 from typing import Any
 
@@ -8,42 +9,53 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import Results
-from privnb.measures import facts
-from privnb.papers.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
-from privnb.papers.li_li_2009.study import pairs, queries_of
-from privnb.reporting.charts.base import distinguished, finish, none, of_columns
+from privnb.measures import measure_facts
+from privnb.papers.findings.tradeoff import GAINS, LOSSES, critiques, join_critiques
+from privnb.papers.li_li_2009.study import identify_queries, pair_losses
+from privnb.reporting.charts.base import (
+    ID,
+    choose_title,
+    distinguish_series,
+    name_releases,
+    none,
+    of_columns,
+    style_chart,
+)
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.charts.looks import GREY, INK, WIDTH
 from privnb.runtime import numerals
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import line
 
 HEIGHT = 300
+TEXTS = "papers/charts_tradeoff"
 
 
 @validated
 def trade_off(results: Results, measure: str = "utility_loss") -> Any:
-    """Privacy loss of each release against a measure of utility loss, one line per privacy model, form and target where
-    these differ; beside it what both scales mean. Figures 2 and 3 of Li and Li 2009.
+    """Draw the privacy loss of each release against a measure of utility loss: Figures 2 and 3 of Li and Li 2009.
+
+    There is one line per combination of privacy model, form and target, with the ends of both scales.
 
     Parameters
     ----------
     results : DataFrame
-        With `privacy_loss` of the same releases; `revealed_loss` makes the vertical lines, the trivial release, which
-        is the measure's baseline, the horizontal one.
+        Tidy results with `privacy_loss` and the measure of the same releases. The vertical lines show `revealed_loss`,
+        and the horizontal line shows the trivial release, which is the measure's baseline.
     measure : str
-        Of utility loss.
+        The measure of utility loss.
 
     Returns
     -------
     Altair chart or Sentences
-        A sentence where there is nothing to draw.
+        A sentence if there is nothing to draw.
     """
     if not (results.measure == measure).any():
         return none(measure)
-    rows = pairs(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
+    rows = pair_losses(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
     if rows.empty:
         return none(measure)
-    rows = _with_series(rows)
+    rows = name_releases(_with_series(rows))
     order = list(dict.fromkeys(rows.series))  # of models the same in every chart, so that each keeps its colour
     if len(rows[["target", "variant"]].drop_duplicates()) > 1:
         order = list(rows.groupby("series").value.mean().sort_values(ascending=False).index)  # as the lines lie
@@ -51,67 +63,91 @@ def trade_off(results: Results, measure: str = "utility_loss") -> Any:
     scale = results[results.measure == "revealed_loss"].value.agg(["min", "max"]).dropna()
     right = max(rows.privacy.max(), scale.max() if len(scale) else 0)
     x = alt.X("privacy:Q", title=_unit(results), scale=alt.Scale(domain=[0, right * 1.04], nice=False))
-    of = facts(measure)
+    of = measure_facts(measure)
     ticks = alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6)
-    y = alt.Y("value:Q", title=f"{of.label}, {of.better} is better", axis=ticks)
+    y = alt.Y(
+        "value:Q", title=textwrap.wrap(f"{of.label}, {of.better} is better", 44, break_on_hyphens=False), axis=ticks
+    )
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
-    looks = distinguished("series", order)
+    looks = distinguish_series("series", order)
     # Vega-Lite gives a line, and the lower end of a rule, a mark of its own where they have a shape.
     base = of_columns(rows, columns).encode(x=x, y=y, color=looks["color"])
-    tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
+    tip = [
+        alt.Tooltip("series:N", title="line"),
+        alt.Tooltip("letter:N", title="parameter"),
+        alt.Tooltip("bound:Q", title="its value"),
+        alt.Tooltip("privacy:Q", format=".4f", title="privacy loss"),
+        alt.Tooltip("value:Q", format=".4f", title=of.label),
+    ]
+    summary = _summary(rows, measure)
     chart = base.mark_line(strokeWidth=1.2)
     if rows.low.notna().any():
         chart += base.mark_rule(strokeWidth=1).encode(y="low:Q", y2="high:Q")
     chart += base.mark_point(filled=True, size=55, opacity=1).encode(shape=looks["shape"], tooltip=tip)
-    return finish(
+    return style_chart(
         (_scales(scale, rows) + chart + _ends(rows, right)).properties(width=WIDTH, height=HEIGHT),
-        _title(rows, measure),
-        _explained(scale, rows, results[results.measure == measure].seed.nunique()),
+        choose_title(*(line(TEXTS, macro, summary) for macro in ("trade_off_title", "trade_off_short"))),
+        line(TEXTS, "trade_off", summary, _notes(scale, rows, results[results.measure == measure].seed.nunique())),
     )
 
 
 @validated
 def two_critiques(results: Results) -> Any:
-    """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
-    gain; below, the two losses as shares of the ends of their scales.
+    """Draw the direct comparison above Li and Li's losses, one row per release.
 
-    `results`: rows of `papers.trade_off` and `papers.direct`.
+    The upper panel shows the gains of an adversary and a researcher, and the lower panel shows both losses as shares of
+    their scales.
+
+    `results`: rows of `papers.measure_trade_off` and `papers.compare_directly`.
     """
-    wide = both_critiques(results)
+    wide = join_critiques(results)
     if wide.empty:
         return none("direct comparison")
     found = critiques(results)
+    releases = name_releases(wide.index.to_frame(index=False, name="parameters").assign(sanitizer="Mondrian"))
+    ids = dict(zip(wide.setting, releases[ID], strict=True))
     wide.index = wide.setting
     wide["privacy_loss"] /= results[results.measure == "revealed_loss"].value.min()
     wide["utility_loss"] /= results[results.measure == "utility_loss"].baseline.iloc[0]
-    wide = wide[[*GAINS, *LOSSES]].rename(columns=lambda name: facts(name).phrase).rename_axis(columns="series")
-    looks = distinguished("series", list(wide))
+    wide = wide[[*GAINS, *LOSSES]].rename(columns=lambda name: measure_facts(name).phrase).rename_axis(columns="series")
+    looks = distinguish_series("series", list(wide))
     y = alt.Y("setting:N", sort=list(wide.index), title=None)
     units = {
-        "people guessed right beyond what the trivial release allows, as a share of all": wide.iloc[:, :2],
-        "loss, as a share of the scale (0 nothing is lost; lower is better)": wide.iloc[:, 2:],
+        "people guessed correctly beyond the trivial release, as a share of all": wide.iloc[:, :2],
+        "loss, as a share of the scale (0: nothing is lost; lower is better)": wide.iloc[:, 2:],
     }
     panels = [
-        of_columns(part.stack().rename("value").reset_index(), ["setting", "series", "value"])
+        of_columns(
+            part.stack().rename("value").reset_index().assign(**{ID: lambda rows: rows.setting.map(ids)}),
+            ["setting", "series", "value"],
+        )
         .mark_point(filled=True, size=60, opacity=1)
-        .encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")), y=y, **looks)
+        .encode(
+            x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
+            y=y,
+            tooltip=[
+                alt.Tooltip("setting:N", title="release"),
+                alt.Tooltip("series:N", title="measure"),
+                alt.Tooltip("value:Q", format=".2%", title="share"),
+            ],
+            **looks,
+        )
         .properties(width=WIDTH, height=alt.Step(18))
         for unit, part in units.items()
     ]
-    return finish(
+    return style_chart(
         alt.vconcat(*panels),
-        "; ".join(f"{each.subject}: {each.number}" for each in found),
-        "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute: the adversary's accuracy gain "
-        "and the researcher's workload gain, of several miners the best; no quasi-identifiers or no sensitive "
-        "attribute gain 0; clearly: beyond its 95% interval. Below: Li and Li's privacy loss, as a share of the "
-        "smallest loss of a value disclosed for certain, and utility loss, as a share of that without "
-        "quasi-identifiers.",
+        line(TEXTS, "two_critiques_title", found),
+        line(TEXTS, "two_critiques", found),
     )
 
 
 def _with_series(rows: pd.DataFrame) -> pd.DataFrame:
-    """What tells the lines apart: model, form and kind of queries, as far as there are several."""
-    asked = queries_of(rows)
+    """Return rows with `series`, which names the line of each row by its model, form and kind of queries.
+
+    The name leaves out those of the three that are the same in all rows.
+    """
+    asked = identify_queries(rows)
     kinds = asked.dimension.map("qd={:g}".format), asked.selectivity.map("sel={:g}".format)
     several = [part for part in (rows.model, rows.form, *kinds, rows.variant) if part.nunique() > 1] or [rows.model]
     return rows.assign(series=several[0].str.cat(several[1:], sep=", ").str.strip(", "))
@@ -124,7 +160,7 @@ def _unit(results: pd.DataFrame) -> str:
 
 
 def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
-    """What the ends of the scales are, as dashed lines."""
+    """Return the ends of the scales as dashed lines."""
     layers = alt.layer()
     for column, ends in (("privacy", scale.rename("privacy").to_frame()), ("baseline", _trivial(rows))):
         if len(ends):
@@ -134,13 +170,13 @@ def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
 
 
 def _trivial(rows: pd.DataFrame) -> pd.DataFrame:
-    """What the trivial release loses, where that is one number for all."""
+    """Return the loss of the trivial release, if it is the same for all rows."""
     trivial = rows[["baseline"]].drop_duplicates().dropna()
     return trivial if len(trivial) == 1 else trivial.head(0)
 
 
 def _ends(rows: pd.DataFrame, right: float) -> Any:
-    """The parameters at both ends of each line, where they do not cover one another."""
+    """Return the parameters at both ends of each line, unless they would cover one another."""
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
     ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + " = " + r.bound.map("{:g}".format))
     ends = ends.sort_values("value", ascending=False).drop_duplicates("text")
@@ -165,32 +201,37 @@ def _ends(rows: pd.DataFrame, right: float) -> Any:
     )
 
 
-def _title(rows: pd.DataFrame, measure: str) -> str:
-    """Which line lies lowest and which highest where all of them run, or else where the one begins and ends."""
-    written, name, plain = facts(measure).bare, facts(measure).phrase, partial(numerals.bare, "{:g}")
+def _summary(rows: pd.DataFrame, measure: str) -> dict[str, Any]:
+    """Return which line is lowest and highest at a privacy loss that all lines reach, or where a single line ends.
+
+    The numbers are texts, because a release between two measured ones has no exact loss.
+    """
+    written, name, plain = (
+        measure_facts(measure).bare,
+        measure_facts(measure).phrase,
+        partial(numerals.write_without_unit, "{:g}"),
+    )
     groups = list(rows.groupby("series", sort=False))
     at, high = max(part.privacy.min() for _, part in groups), min(part.privacy.max() for _, part in groups)
     if len(groups) == 1 or at > high:
         least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
-        ends = [f"{written(row.value)} at a privacy loss of {plain(row.privacy)}" for row in (least, most)]
-        return f"{name.capitalize()}: {ends[0]}, {ends[1]}"
+        ends = [{"value": written(row.value), "privacy": plain(row.privacy)} for row in (least, most)]
+        return {"name": name, "at": None, "least": ends[0], "most": ends[1]}
     reached = {series: np.interp(at, part.privacy, part.value) for series, part in groups}
     least, *_, most = sorted(reached, key=lambda series: reached[series])
-    least, most = (f"{written(reached[series])} ({series})" for series in (least, most))
-    return f"At a privacy loss of {plain(at)} the {name} is {least} to {most}"
+    ends = [{"value": written(reached[series]), "series": series} for series in (least, most)]
+    return {"name": name, "at": plain(at), "least": ends[0], "most": ends[1]}
 
 
-def _explained(scale: pd.Series, rows: pd.DataFrame, seeds: int) -> str:
-    said = ["Marks: one release each, lines join those of one privacy model as its parameter changes."]
-    if len(scale):
-        said.append(
-            f"Dashed, upright: what a person loses whose value is disclosed for certain, {scale['min']:.3f} (the "
-            f"smallest) to {scale['max']:.3f} (the largest of those shown)."
-        )
-    for loss in _trivial(rows).baseline:
-        end = "all people in one bucket" if set(rows.form) == {"in buckets"} else "no quasi-identifiers at all"
-        said.append(f"Dashed, level: {end}, {loss:.3g}.")
-    if rows.low.notna().any():
-        over = f"{seeds} draws of the queries" if seeds > 1 else "the queries"
-        said.append(f"Thin upright lines: 95% intervals over {over}.")
-    return " ".join(said)
+def _notes(scale: pd.Series, rows: pd.DataFrame, seeds: int) -> dict[str, Any]:
+    """Return the meaning of the marks of the chart, see the template."""
+    return {
+        "queries": [name for name in ("sel", "qd") if rows.series.str.contains(f"{name}=").any()],
+        "models": list(rows.model.unique()),
+        "several_forms": rows.form.nunique() > 1,
+        "certain": {"least": f"{scale['min']:.3f}", "most": f"{scale['max']:.3f}"} if len(scale) else None,
+        "trivial": [f"{loss:.3g}" for loss in _trivial(rows).baseline],
+        "only_buckets": set(rows.form) == {"in buckets"},
+        "has_intervals": bool(rows.low.notna().any()),
+        "draws": int(seeds),
+    }

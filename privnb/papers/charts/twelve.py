@@ -1,6 +1,6 @@
-"""What Mondrian and a search of all levels do to twelve made-up people, drawn in full.
+"""Charts of Mondrian and of a search of all levels on twelve invented people, drawn in full.
 
-These charts show records, which no other chart may: they are nobody's, and nothing here takes another table.
+These charts show records, which no other chart may: the people are invented, and no function takes another table.
 """
 
 from operator import itemgetter
@@ -11,23 +11,24 @@ import numpy as np
 import pandas as pd
 
 from privnb.papers import twelve
-from privnb.reporting.charts.base import distinguished, finish
+from privnb.reporting.charts.base import distinguish_series, style_chart
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.charts.narrow import WHOLE
+from privnb.runtime.wording import line
 
 AGE, HOUSE = (18, 60), (0, 42)
+TEXTS = "papers/charts_twelve"
 
 
 def cuts() -> Any:
-    """Mondrian, step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
-    people, boxes = twelve.people().table, twelve.boxes()
+    """Draw Mondrian step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
+    people, boxes = twelve.load_people().table, twelve.list_boxes()
     titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
     chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in titles.items()), spacing=14)
-    return finish(
+    return style_chart(
         chart,
-        "Mondrian cuts the twelve people into boxes of three",
-        "Each letter is a made-up person. A box is what is published of the people in it; a dashed line is a cut: of "
-        "the attribute that is wider in the box, between the middle people, while 3 or more are left on both sides.",
+        line(TEXTS, "cuts_title"),
+        line(TEXTS, "cuts"),
     )
 
 
@@ -35,16 +36,19 @@ def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> A
     domains = {"house": alt.Scale(domain=HOUSE, nice=False), "age": alt.Scale(domain=AGE, nice=False)}
     looks: dict[str, Any] = {name: {"scale": each, "axis": alt.Axis(tickCount=4)} for name, each in domains.items()}
     x, y = looks["house"] | {"title": "house"}, looks["age"] | {"title": "age" if step == 1 else None}
-    box = alt.Chart(boxes[boxes["step"] == step]).mark_rect(fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0])
+    named = [f"ages {b.age_min} to {b.age_max}, houses {b.house_min} to {b.house_max}" for b in boxes.itertuples()]
+    box = alt.Chart(boxes.assign(box=named)[boxes["step"] == step]).mark_rect(
+        fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0]
+    )
     letters = alt.Chart(people[["person", "age", "house", "illness"]]).encode(
         x=alt.X("house:Q", **x), y=alt.Y("age:Q", **y), tooltip=["person", "age", "house", "illness"]
     )
     layers = [
         box.encode(
             x=alt.X("house_min:Q", **x), x2="house_max:Q", y=alt.Y("age_min:Q", **y), y2="age_max:Q",
-            tooltip=["age_min", "age_max", "house_min", "house_max"],
+            tooltip="box:N",
         ),
-        letters.mark_point(filled=True, size=60).encode(**distinguished("illness", ["flu", "asthma", "diabetes"])),
+        letters.mark_point(filled=True, size=60).encode(**distinguish_series("illness", ["flu", "asthma", "diabetes"])),
         letters.mark_text(dx=9, dy=-7, fontSize=13, color=INK).encode(text="person"),
     ]  # fmt: skip
     lines = alt.Chart(_lines(boxes, step)).mark_rule(strokeDash=[4, 3], stroke=GREY)
@@ -53,7 +57,7 @@ def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> A
 
 
 def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cuts up to a step: half way between the two boxes, through the whole box that is cut."""
+    """Return the cuts up to a step: halfway between the two boxes, through the whole box that is cut."""
     lines, axes = [], {"house": "x", "age": "y"}
     every = boxes.to_dict("records")
     for whole in (box for box in every if box["step"] < step):
@@ -73,15 +77,15 @@ def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def lattice() -> Any:
-    """Every choice of a level per attribute, the finest at the bottom, and the one that loses least with k = 3."""
-    nodes = twelve.lattice()
+    """Draw every choice of a level per attribute, the finest at the bottom, and the best one with k = 3."""
+    nodes = twelve.list_lattice()
     ages = np.array(["exact age", "10 years", "20 years", "any age"], dtype=object)
     houses = np.array(["exact house", "10 houses", "20 houses", "any house"], dtype=object)
     nodes = nodes.assign(
         x=nodes.house - nodes.age,
         y=nodes.age + nodes.house,
         name=ages[nodes.age] + ", " + houses[nodes.house],
-        keeps=np.select([nodes.chosen, nodes.k >= 3], ["keeps it and loses least", "keeps k = 3"], "does not"),
+        keeps=np.select([nodes.chosen, nodes.k >= 3], ["keeps k = 3, least penalty", "keeps k = 3"], "smaller k"),
         said=nodes.k.map("k = {}".format),
         lost=nodes.penalty.map("{:.0%}".format),
     )
@@ -89,9 +93,9 @@ def lattice() -> Any:
     edges = nodes.merge(above, on=["age", "house"], suffixes=("", "2"))[["x", "y", "x2", "y2"]]
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-3.8, 3.8]))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.5, 6.5]))
-    order = ["keeps it and loses least", "keeps k = 3", "does not"]
-    looks = distinguished("keeps", order, [COLOURS[1], COLOURS[0], PALE], ["diamond", "circle", "circle"])
-    titles = {"name": "levels", "said": "achieved", "lost": "penalty"}
+    order = ["keeps k = 3, least penalty", "keeps k = 3", "smaller k"]
+    looks = distinguish_series("keeps", order, [COLOURS[1], COLOURS[0], PALE], ["diamond", "circle", "circle"])
+    titles = {"name": "levels", "said": "k reached", "lost": "certainty penalty"}
     tip = [alt.Tooltip(name, title=title) for name, title in titles.items()]
     base = alt.Chart(nodes[["x", "y", "name", "keeps", "said", "lost"]]).encode(x=x, y=y)
     chart = alt.layer(
@@ -103,9 +107,8 @@ def lattice() -> Any:
         ),
     ).properties(height=460, usermeta=WHOLE)  # fmt: skip
     chosen = nodes[nodes["chosen"]].iloc[0]
-    return finish(
+    return style_chart(
         chart,
-        f"One level for everybody: of all that keep k = 3, '{chosen['name']}' loses least, {chosen['lost']}",
-        "Each node generalizes all ages to one level and all houses to one; below it the k that it achieves and its "
-        "certainty penalty. Lines lead up to coarser levels; what keeps k = 3 below keeps it above.",
+        line(TEXTS, "lattice_title", chosen["name"], chosen["lost"]),
+        line(TEXTS, "lattice"),
     )

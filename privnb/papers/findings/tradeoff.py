@@ -1,97 +1,108 @@
-"""What Li and Li's trade-off shows: what releases lose, which dominate, where the critics disagree."""
+"""The trade-off of Li and Li: the losses of releases, the releases that dominate, and where the critics disagree."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb import decision
-from privnb.evaluation.results import SETTING, Results, over_seeds
-from privnb.papers.li_li_2009.study import FORMS, pairs
-from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import of, settings
-from privnb.runtime.sentences import B
+from privnb.evaluation.results import SETTING_COLUMNS, Results, average_seeds, name_setting
+from privnb.papers.li_li_2009.study import FORMS, pair_losses
+from privnb.reporting.findings.numbers import number_of_row
+from privnb.reporting.findings.rows import select_rows
+from privnb.runtime.validation import validated
+from privnb.runtime.wording import Worded
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
-NO_UTILITY_LOSS = (
-    "No group of people is large enough, or the sensitive attribute has too many values to ask for: "
-    f"{B}there is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
-)
+Part = dict[str, Any]  # plain values
 
 
-@of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
-def privacy_models(results: Results) -> Iterator[Any]:
-    """What the strictest and the loosest release lose, which privacy models are efficient, and whether buckets help."""
-    yield from _ends(results)
+@validated
+def privacy_models(results: Results) -> Worded:
+    """Return the losses of the strictest and the loosest release, the efficient models, and whether buckets help.
+
+    Parameters
+    ----------
+    results : DataFrame
+        The results of `papers.measure_trade_off`.
+    """
     both = results[results.measure.isin(LOSSES)]
-    for sanitizer, form in FORMS.items():
-        part = both[both.sanitizer == sanitizer]
-        if set(part.measure) == {*LOSSES}:
-            points = decision.points(part, privacy="privacy_loss", utility="utility_loss")
-            rows = pairs(part).drop(columns="status").merge(points[[*SETTING, "status"]], on=SETTING)
-            efficient = rows.status == "efficient"
-            by_model = efficient.groupby(rows.model, sort=False).agg(lambda each: f"{each.sum()} of {len(each)}")
-            subject = f"Releases {form} that no other one beats in both losses"
-            yield Finding.count(subject, efficient, beside=by_model.add_prefix("under ").to_dict())
     generalized, buckets = (
-        of(both, "utility_loss", sanitizer=form).set_index(["parameter", "bound"]).value for form in FORMS
+        select_rows(both, "utility_loss", sanitizer=form).set_index(["parameter", "bound"]).value for form in FORMS
     )
     ratio = (generalized / buckets).replace([np.inf, -np.inf], np.nan).dropna()
-    if len(ratio):
-        note = "The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are."
-        subject = "Utility loss of generalized cells beside the same classes in buckets, at most"
-        yield Finding(subject, ratio.max(), format="{:.2f} times", beside={"at least": ratio.min()}, note=note)
-    none = of(results, "classes", status="not possible", sanitizer="Mondrian")
-    if len(none):
-        yield f"Not kept even by all records together, so without a release: {settings(none)}."
+    absent = select_rows(results, "classes", status="not possible", sanitizer="Mondrian")
+    utility = select_rows(results, "utility_loss", sanitizer="Mondrian")
+    data = {
+        "losses": _ends(results),
+        "has_no_utility_loss": utility.empty and bool(len(select_rows(results, "large_populations"))),
+        "efficient": [counted for form in FORMS if (counted := _efficient(both[both.sanitizer == form], form))],
+        "buckets": {"least": float(ratio.min()), "most": float(ratio.max())} if len(ratio) else None,
+        "impossible": [name_setting(row) for row in absent.itertuples()],
+    }
+    return Worded("papers/findings_privacy_models", data)
 
 
-def _ends(results: pd.DataFrame) -> Any:
-    """The answer: both losses of the generalized release that loses least privacy, and of the one that loses most."""
+def _efficient(rows: pd.DataFrame, sanitizer: str) -> Part | None:
+    """Return how many releases of one form are efficient, by privacy model; None without both losses."""
+    if set(rows.measure) != {*LOSSES}:
+        return None
+    points = decision.compute_points(rows, privacy="privacy_loss", utility="utility_loss")
+    pairs = pair_losses(rows).drop(columns="status").merge(points[[*SETTING_COLUMNS, "status"]], on=SETTING_COLUMNS)
+    efficient = pairs.status == "efficient"
+    models = [
+        {"model": model, "efficient": int(part.sum()), "releases": len(part)}
+        for model, part in efficient.groupby(pairs.model, sort=False)
+    ]
+    return {"form": FORMS[sanitizer], "efficient": int(efficient.sum()), "releases": len(efficient), "models": models}
+
+
+def _ends(results: pd.DataFrame) -> list[Part]:
+    """Return both losses of the generalized release with the least privacy loss, and of the one with the most."""
     rows = results[results.sanitizer == "Mondrian"]
-    utility = of(rows, "utility_loss").set_index("parameters", drop=False)
-    known = of(rows, "privacy_loss").dropna(subset="value").sort_values("value", kind="stable")
-    said: list[Any] = []
-    for row in known.loc[[*dict.fromkeys(known.index[[0, -1]])] if len(known) else []].itertuples():
-        privacy, users = Finding.of(row, guess="by chance"), ""
-        lost = privacy.text if said else f"{B}{privacy.number}{B} of privacy"
-        if row.parameters in utility.index:
-            found = Finding.of(utility.loc[row.parameters], guess="without quasi-identifiers")
-            users = f" and {found.text}" if said else f" and users {B}{found.number}{B} of utility"
-        said.append(f"{lost}{users} under {privacy.setting}")
-    if said:
-        yield f"The worst-off person loses {'; '.join(said)}."
-        if utility.empty and len(of(results, "large_populations")):
-            yield NO_UTILITY_LOSS
+    utility = select_rows(rows, "utility_loss").set_index("parameters", drop=False)
+    known = select_rows(rows, "privacy_loss").dropna(subset="value").sort_values("value", kind="stable")
+    ends = known.loc[[*dict.fromkeys(known.index[[0, -1]])] if len(known) else []]
+    return [
+        {
+            "setting": name_setting(row),
+            "privacy": number_of_row(row),
+            "utility": number_of_row(utility.loc[row.parameters]) if row.parameters in utility.index else None,
+        }
+        for row in ends.itertuples()
+    ]
 
 
-def both_critiques(results: pd.DataFrame) -> pd.DataFrame:
-    """What both critiques say of the generalized releases that have both: one row by `parameters`, means over seeds.
+def join_critiques(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the measures of both papers for the generalized releases: means over seeds, one row per `parameters`.
 
-    Columns: the four measures; `low` of the researcher's 95% interval; `ahead`: whether that is above what the
-    adversary gains. Gains are of the miner that gains most in each release. Without such releases no rows.
+    Releases that lack a measure are left out. Columns: the four measures; `low`, the lower end of the researcher's 95%
+    interval; `ahead`, whether that end is above the adversary's gain. Gains are of the miner that gains most in each
+    release.
     """
     rows = results[(results.sanitizer == "Mondrian") & results.measure.isin([*GAINS, *LOSSES])]
-    rows = over_seeds(rows).dropna(subset="value").sort_values("value", ascending=False, kind="stable")
+    rows = average_seeds(rows).dropna(subset="value").sort_values("value", ascending=False, kind="stable")
     best = rows.drop_duplicates(["parameters", "measure"]).sort_index()
     wide = best.pivot_table(index="parameters", columns="measure", values="value", sort=False)
     wide = wide.reindex(columns=[*GAINS, *LOSSES]).dropna()
     names = best.drop_duplicates("parameters").set_index("parameters").loc[wide.index]
-    researcher = of(best, "workload_gain").set_index("parameters").low.reindex(wide.index)
+    researcher = select_rows(best, "workload_gain").set_index("parameters").low.reindex(wide.index)
     wide = wide.assign(low=researcher, ahead=researcher > wide.accuracy_gain)
     short = pd.Series([f"{row.parameter}={row.bound:g}" for row in names.itertuples()], wide.index)
     return wide.assign(setting=short.mask(short.duplicated(keep=False), wide.index.to_series()))
 
 
-def critiques(results: pd.DataFrame) -> list[Finding]:
-    """In how many releases the researcher clearly gains more than the adversary, and how much utility these avoid
-    losing: two findings, or none.
+def critiques(results: pd.DataFrame) -> Part | None:
+    """Return in how many releases the researcher clearly gains more than the adversary, and the utility loss avoided.
+
+    Returns
+    -------
+    dict or None
+        `ahead` and `releases`, the number of such releases and of all releases; `avoided`, the largest share of the
+        loss about large groups. None if either of these is missing.
     """
-    wide = both_critiques(results)
+    wide = join_critiques(results)
     if wide.empty:
-        return []
-    kept = 1 - wide.utility_loss / of(results, "utility_loss").baseline.iloc[0]
-    direct = "Direct comparison: the researcher clearly gains more than the adversary"
-    avoided = "Two losses: share of the loss about large groups that is avoided, at best"
-    return [Finding.count(direct, wide.ahead, "releases"), Finding(avoided, kept.max(), format="{:.0%}")]
+        return None
+    kept = 1 - wide.utility_loss / select_rows(results, "utility_loss").baseline.iloc[0]
+    return {"ahead": int(wide.ahead.sum()), "releases": len(wide), "avoided": float(kept.max())}

@@ -1,1 +1,1 @@
-"""Li and Li, KDD 2009: the trade-off between privacy and utility, whole."""
+"""Li and Li, KDD 2009: the trade-off between privacy and utility."""

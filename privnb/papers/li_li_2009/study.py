@@ -11,15 +11,22 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.decision.points import MeasureName
 from privnb.evaluation import trade_off as losses
-from privnb.evaluation.attributes import secret_name, sensitive_name
-from privnb.evaluation.cases import answers
-from privnb.evaluation.parameters import number, numbers
+from privnb.evaluation.attributes import choose_sensitive, choose_unknown_sensitive
+from privnb.evaluation.evaluation_loop import answer_for_each
+from privnb.evaluation.parameters import parse_number, parse_numbers
 from privnb.evaluation.predictions import MinerNames
-from privnb.evaluation.profiles import ProfileName, check_miners, evaluated, profile_of, repeated, together
-from privnb.evaluation.results import Results, join, main_parameter, over_seeds, row, tidy
+from privnb.evaluation.profiles import (
+    ProfileName,
+    check_miner_names,
+    drop_repeated_rows,
+    find_profile,
+    list_seeds,
+    run_evaluations,
+)
+from privnb.evaluation.results import Results, average_seeds, build_row, find_main_parameter, join_results, tidy
 from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import queries
-from privnb.measures.base import state
+from privnb.measures.base import register_measure
 from privnb.measures.disclosure import tradeoff
 from privnb.measures.utility.populations import SUPPORT
 from privnb.measures.utility.queries import READINGS
@@ -32,34 +39,37 @@ from privnb.sanitizers import Bucketize, Mondrian
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
-SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
-DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
-SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
+SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # Figure 3(b)
+DIMENSIONS = (2, 3, 4, 5, 6)  # Figure 3(c)
+SELECTIVITY, DIMENSION = 0.05, 4  # other figures
 BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
 MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
-MOST = 100_000  # queries at once, as `CountQueries.of` takes them
+MAX_QUERIES = 100_000  # the limit of `CountQueries.of`
 ERRORS = ("average_relative_error", "median_relative_error")
-SMALL = 0.04  # the utility loss that the paper finds everything below
+SMALL = 0.04  # the paper finds all utility losses below this one
 
 
-state("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats", format="{:g}")
-state("share_of_small_utility_loss", kind="utility", better="higher", format="{:%}")
-state(
+register_measure("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats", format="{:g}")
+register_measure("share_of_small_utility_loss", kind="utility", better="higher", format="{:%}")
+register_measure(
     "above_scale", kind="privacy", bounds=(0, np.inf), format="{:,}",
-    sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
+    sentence="This is the number of releases whose privacy loss exceeds that of disclosing the most common value with "
+    "certainty.",
 )  # fmt: skip
 
 
 def check_number(_: str, value: Any) -> None:
     """Raise ValueError unless `value` is a number of queries."""
-    if not (expect.is_whole(value) and 1 <= value <= MOST):
-        raise UsageError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(value)}.")
+    if not (expect.is_whole(value) and 1 <= value <= MAX_QUERIES):
+        raise UsageError(
+            f"QUERIES must be a whole number from 1 to {MAX_QUERIES:,}; got {expect.describe_value(value)}."
+        )
 
 
 def check_partitions(name: str, value: object) -> None:
     """Raise TypeError unless `value` is a dictionary of lists of sanitizers."""
-    for each in expect.kind(name, value, dict, instead="Give what papers.partitions gives.").values():
+    for each in expect.kind(name, value, dict, instead="papers.list_partitions returns one.").values():
         expect.all_of(name, each, Sanitizer, instead=Sanitizer.HINT)
 
 
@@ -69,7 +79,7 @@ Partitions = Annotated[dict[str, list[Mondrian]], check_partitions]  # by the le
 
 
 @validated
-def partitions(
+def list_partitions(
     dataset: Dataset,
     *,
     k: str | float = "",
@@ -78,35 +88,35 @@ def partitions(
     delta: str | float = "",
     median: str = "left",
 ) -> Partitions:
-    """Mondrian under each privacy model of section 5, for the values of its letter.
+    """Return Mondrian with each privacy model of section 5, for each value of its parameter.
 
-    l-diversity is section 2's (no value belongs to more than one in l), t-closeness is by Jensen-Shannon divergence,
-    semantic privacy (delta) that of Brickell and Shmatikov.
+    l-diversity is that of section 2 (at most one in l people has the same value), t-closeness uses the Jensen-Shannon
+    divergence, and semantic privacy (delta) is that of Brickell and Shmatikov.
 
     Parameters
     ----------
     dataset : Dataset
     k, l, t, delta : str, int or float
-        One number, or several separated by commas; empty: none.
+        One number, or several separated by commas. If it is empty, the model is left out.
     median : str
-        Mondrian's `split_point`; "left" is what its authors print, by which an attribute of two values is cut only
-        where the first is the commoner.
+        The `split_point` of Mondrian. The authors of Mondrian print "left", with which an attribute of two values is
+        cut only if its first value is more common.
 
     Returns
     -------
     dict of str to list of Mondrian
         By letter.
     """
-    sensitive = sensitive_name(dataset, None)
+    sensitive = choose_sensitive(dataset, None)
     models: dict[str, list[Any]] = {
-        "k": [KAnonymity(value) for value in numbers("K", k, int)],
-        "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, number)],
-        "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
-        "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, number)],
+        "k": [KAnonymity(value) for value in parse_numbers("K", k, int)],
+        "l": [FrequencyDiversity(value, sensitive) for value in parse_numbers("L", l, parse_number)],
+        "t": [JensenShannonCloseness(value, sensitive) for value in parse_numbers("T", t, parse_number)],
+        "delta": [DeltaDisclosure(value, sensitive) for value in parse_numbers("DELTA", delta, parse_number)],
     }
     found = {letter: [Mondrian(model, split_point=median) for model in each] for letter, each in models.items() if each}
     if not found:
-        raise UsageError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
+        raise UsageError("K, L, T and DELTA must not all be empty. Give at least one value.")
     return found
 
 
@@ -121,65 +131,66 @@ def check_queries(
     distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
 ) -> None:
-    """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
+    """Refuse invalid arguments of `measure_trade_off`, `measure_queries` and `compare_directly` before they run.
 
     Parameters
     ----------
     dataset : Dataset
     number : int
-        Of queries, 1 to 100,000.
+        The number of queries, 1 to 100,000.
     miners, profile, seeds
-        As of `direct` and `count_queries`.
+        See `compare_directly` and `measure_queries`.
     distance, support
-        As of `trade_off`.
+        See `measure_trade_off`.
 
     Raises
     ------
     ValueError
-        For a number of queries, miners, a profile, a number of repeats, a distance or a support that cannot be.
+        For an invalid number of queries, profile, number of repeats, distance or support, and for unknown miners.
     """
-    repeated(seeds, profile_of(profile).queries)
-    sensitive = dataset.table[sensitive_name(dataset, None)]
-    check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
+    list_seeds(seeds, find_profile(profile).queries)
+    sensitive = dataset.table[choose_sensitive(dataset, None)]
+    check_miner_names("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
 
 
 @validated
-def trade_off(
+def measure_trade_off(
     dataset: Dataset,
     partitions: Partitions,
     *,
     distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Figure 2 and how it is read.
+    """Measure Figure 2.
 
-    Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
+    Mondrian cuts the values in the order of `trade_off.order_values`; the large populations come from the hierarchies
+    of the dataset.
 
     Parameters
     ----------
     dataset : Dataset
     partitions : dict
-        Of `partitions`.
-    distance, support, fewest
-        As of `trade_off.Losses`.
+        The result of `list_partitions`.
+    distance, support, min_count
+        See `trade_off.Losses`.
     store : str
-        The folder that keeps what is finished; empty: none.
+        The folder for finished results. If it is empty, no results are kept.
 
     Returns
     -------
     DataFrame
-        `trade_off.scales` of the original, then `trade_off.Losses` of each partition, published as generalized
-        classes and as buckets, and of the ends. Of delta below 1 stands here how many classes there are. What the paper
-        says of all releases together stands in rows whose parameters are lists, "k=10 50, t=0.2":
-        `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
-        `above_scale`: how many releases have a privacy loss above the lower end of the scale.
+        `trade_off.measure_scales` of the original, then `trade_off.Losses` of each partition, published as generalized
+        classes and as buckets, and of the reference releases. If delta is below 1, only the number of classes is
+        measured. Rows about all releases together have lists as parameters, such as "k=10 50, t=0.2":
+        `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, by the letter of the model in `group`,
+        `above_scale`: the number of releases with a privacy loss above the lower end of the scale.
     """
-    lines = losses.on_lines(dataset)
-    secret, hierarchies = secret_name(dataset, None), dict(dataset.hierarchies)
+    lines = losses.order_values(dataset)
+    secret, hierarchies = choose_unknown_sensitive(dataset, None), dict(dataset.hierarchies)
     question = losses.Losses(secret, distance=distance, support=support, hierarchies=hierarchies)
-    lose = partial(answers, lines, question=question, fewest=fewest)
+    lose = partial(answer_for_each, lines, question=question, min_count=min_count)
     below = [
         Mondrian(replace(*example.models, delta=delta), split_point=example.split_point)
         for example in partitions.get("delta", [])[:1]
@@ -187,21 +198,21 @@ def trade_off(
     ]
     tasks = {
         "": [
-            partial(losses.scales, dataset, distance=distance, support=support, fewest=fewest),
+            partial(losses.measure_scales, dataset, distance=distance, support=support, min_count=min_count),
             partial(lose, reference_sanitizers()),
-            *(partial(lose, _both(each)) for each in partitions.values()),
+            *(partial(lose, _add_buckets(each)) for each in partitions.values()),
         ],
         "below": [partial(lose, below)] if below else [],
     }
-    parts = evaluated(tasks, store, "lose privacy and utility")
+    parts = run_evaluations(tasks, store, "lose privacy and utility")
     if "below" in parts:
         parts["below"] = parts["below"][parts["below"].measure == "classes"]
-    found = together(parts.values())
-    return join(found, _overall(dataset, found, partitions))
+    found = drop_repeated_rows(parts.values())
+    return join_results(found, _summarize(dataset, found, partitions))
 
 
 @validated
-def count_queries(
+def measure_queries(
     dataset: Dataset,
     partitions: Partitions,
     *,
@@ -210,34 +221,36 @@ def count_queries(
     seeds: Seed = 0,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
-    selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
+    """Measure Figure 3 with `queries.measure_query_errors`.
+
+    Panel (a) covers each partition in both forms. For the buckets of t-closeness, panel (b) varies the selectivity and
+    panel (c) the dimension; the first and the last bound also have the literal reading of selectivity.
 
     Parameters
     ----------
     dataset : Dataset
     partitions, store
-        As of `trade_off`.
+        See `measure_trade_off`.
     number : int
-        Of queries, 1 to 100,000.
+        The number of queries, 1 to 100,000.
     profile : str
-        How much is run, by name: one of `PROFILES`.
+        The amount of work, one of `PROFILES`.
     seeds : int
-        Other queries each; 0 for the profile's number.
+        The number of sets of queries. If it is 0, the number of the profile is used.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    repeats = repeated(seeds, profile_of(profile).queries)
-    ask = partial(queries.count_queries, losses.on_lines(dataset), number=number)
+    repeats = list_seeds(seeds, find_profile(profile).queries)
+    ask = partial(queries.measure_query_errors, losses.order_values(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
     dimension = min(DIMENSION, there)
     varied = [(dimension, s) for s in SELECTIVITIES] + [(d, SELECTIVITY) for d in DIMENSIONS if d <= there]
     buckets = [Bucketize(each) for each in partitions.get("t", [])]
     tasks = [
-        partial(ask, _both(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
+        partial(ask, _add_buckets(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
         for seed in repeats
         for each in partitions.values()
     ]
@@ -248,77 +261,82 @@ def count_queries(
         for reading, some in zip(READINGS, (buckets, [*dict.fromkeys(buckets[:1] + buckets[-1:])]), strict=True)
         if some and (d, s, reading) != (dimension, SELECTIVITY, READINGS[0])
     ]
-    return together(evaluated({"": tasks}, store, "count").values())
+    return drop_repeated_rows(run_evaluations({"": tasks}, store, "count").values())
 
 
 @validated
-def direct(
+def compare_directly(
     dataset: Dataset,
     partitions: Partitions,
     *,
     miners: MinerNames = "decision tree",
     profile: ProfileName = "quick",
-    fewest: MinCount = LIMIT,
+    min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
+    """Measure `trade_off.compare_gains` for every fourth partition of each privacy model.
+
+    This is the comparison of Brickell and Shmatikov on the same releases.
 
     Parameters
     ----------
     dataset : Dataset
-    partitions, fewest, store
-        As of `trade_off`.
+    partitions, min_count, store
+        See `measure_trade_off`.
     miners : str
-        The researcher's: a set by name, or some miners, separated by commas.
+        The miners of the researcher: the name of a set, or names separated by commas.
     profile : str
-        Whose folds are taken: those of the critics' own main miners.
+        The profile with the number of folds.
 
     Returns
     -------
     DataFrame
         Tidy results.
     """
-    check_miners("MINERS", miners)
-    folds = next(iter(profile_of(profile).workloads.values()))[1]
+    check_miner_names("MINERS", miners)
+    folds = next(iter(find_profile(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
-    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds, fewest=fewest)
-    return together(evaluated({"": [task]}, store, "compare directly").values())
+    task = partial(
+        losses.compare_gains, losses.order_values(dataset), some, miners=miners, folds=folds, min_count=min_count
+    )
+    return drop_repeated_rows(run_evaluations({"": [task]}, store, "compare directly").values())
 
 
 @validated
-def pairs(results: Results, measure: MeasureName = "utility_loss") -> pd.DataFrame:
-    """The losses of each release side by side.
+def pair_losses(results: Results, measure: MeasureName = "utility_loss") -> pd.DataFrame:
+    """Return the privacy loss and another measure of each release in one row.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     measure : str
-        Beside the privacy loss.
+        The measure next to the privacy loss.
 
     Returns
     -------
     DataFrame
-        One row for the mean `value` over seeds, with `low`, `high` and `baseline`, beside the `privacy` loss. Columns
-        too: `letter` and `bound` of its privacy model, `model` and `form` in words.
+        One row per release: the mean `value` over seeds, with `low`, `high` and `baseline`, the `privacy` loss, the
+        `letter` and `bound` of its privacy model, and `model` and `form` in words.
     """
-    rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
-    private = over_seeds(results[results.measure == "privacy_loss"])
+    rows = average_seeds(results[results.measure == measure]).dropna(subset="value")
+    private = average_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
     rows = rows[rows.sanitizer.isin(FORMS) & rows.parameter.isin(MODELS)].merge(private, on=["sanitizer", "parameters"])
     return rows.assign(letter=rows.parameter, model=rows.parameter.map(MODELS), form=rows.sanitizer.map(FORMS))
 
 
 @validated
-def asked(results: Results, by: str = "", form: Annotated[str, one_of(FORMS)] = "Bucketize") -> pd.DataFrame:
-    """Results with the COUNT queries of one panel of Figure 3 alone.
+def select_queries(results: Results, by: str = "", form: Annotated[str, one_of(FORMS)] = "Bucketize") -> pd.DataFrame:
+    """Return results without the COUNT queries of other panels of Figure 3.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     by : str
-        Empty: of all privacy models one kind of query (a); of t-closeness by "selectivity" (b) or by "dimension" (c).
+        If empty, one kind of query for all privacy models (a); otherwise, t-closeness by "selectivity" (b) or
+        "dimension" (c).
     form : str
         "Mondrian" (generalized) or "Bucketize" (in buckets).
 
@@ -333,33 +351,33 @@ def asked(results: Results, by: str = "", form: Annotated[str, one_of(FORMS)] = 
     plain = errors & (results.sanitizer == form) & (results.variant == "")
     if not plain.any():
         return results[~errors]
-    kinds = queries_of(results)
-    common = kinds[plain].iloc[0]  # what all are asked, and so first
+    kinds = identify_queries(results)
+    common = kinds[plain].iloc[0]  # the first kind of query is common to all
     same, close = kinds == common, results.parameter == "t"
     chosen = {"": same.all(axis=1), "selectivity": same.dimension & close, "dimension": same.selectivity & close}[by]
     return results[~errors | (plain & chosen)]
 
 
-def queries_of(results: pd.DataFrame) -> pd.DataFrame:
-    """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
-    kinds = {queries.queries_name(d, s): (d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES}
+def identify_queries(results: pd.DataFrame) -> pd.DataFrame:
+    """Return, as a DataFrame, the `dimension` and `selectivity` of each row's COUNT queries; NaN for other rows."""
+    kinds = {queries.name_queries(d, s): (d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES}
     found = [kinds.get(target, (np.nan, np.nan)) for target in results.target]
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
 
 
-def _both(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:
+def _add_buckets(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:
     return [form for each in partitions for form in (each, Bucketize(each))]
 
 
-def _overall(dataset: Dataset, found: pd.DataFrame, partitions: Partitions) -> pd.DataFrame:
-    """What holds of all releases of a form together."""
-    bounds = {letter: " ".join(str(main_parameter(one)[1]) for one in each) for letter, each in partitions.items()}
+def _summarize(dataset: Dataset, found: pd.DataFrame, partitions: Partitions) -> pd.DataFrame:
+    """Return the rows about all releases of each form together."""
+    bounds = {letter: " ".join(str(find_main_parameter(one)[1]) for one in each) for letter, each in partitions.items()}
     every = ", ".join(f"{letter}={values}" for letter, values in bounds.items())
     rows, scale = [], found[found.measure == "revealed_loss"].value.min()
     for form in FORMS:
         part = found[found.sanitizer == form]
         privacy, utility = (part[part.measure == measure] for measure in ("privacy_loss", "utility_loss"))
-        of_all = partial(row, dataset=dataset.name, sanitizer=form, parameters=every)
+        of_all = partial(build_row, dataset=dataset.name, sanitizer=form, parameters=every)
         for (target, variant), largest in privacy.groupby(["target", "variant"], sort=False).value.max().items():
             rows.append(of_all("largest_privacy_loss", largest, target=target, variant=variant))
         small, above = (utility.value < SMALL).mean(), privacy.parameter[privacy.value > scale].value_counts()

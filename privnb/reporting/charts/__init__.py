@@ -1,9 +1,10 @@
-"""Altair charts from aggregates and tidy results; they see nothing else. Each is titled with what it shows."""
+"""Altair charts of aggregates and tidy results, and of no other data. The title of each chart states what it shows."""
 
 from privnb.reporting.charts.adversary import hit, spans
-from privnb.reporting.charts.bars import bars, people, uniqueness
+from privnb.reporting.charts.bars import bars, contributions, people, uniqueness
 from privnb.reporting.charts.base import Aggregate, merge_small, setup
 from privnb.reporting.charts.caps import caps, card_risks, within_caps
+from privnb.reporting.charts.columns import column_changes, column_table, columns
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier, risk_utility
 from privnb.reporting.charts.grid import every_number, every_setting
@@ -11,11 +12,12 @@ from privnb.reporting.charts.lines import by_wishes, counts_known, distributions
 from privnb.reporting.charts.looks import COLOURS, V5, WIDTH
 from privnb.reporting.charts.owner import choices, declines
 from privnb.reporting.charts.ranges import dots, gains, hidden_rules, published_models, recovery
-from privnb.reporting.charts.tables import efficient, summary, table, which
+from privnb.reporting.charts.tables import efficient, table, which
 
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
-    "counts_known", "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier",
-    "gains", "hidden_rules", "hit", "inside", "lines", "merge_small", "people", "plane", "published_models",
-    "recovery", "risk_utility", "setup", "spans", "summary", "table", "uniqueness", "which", "within_caps",
+    "column_changes", "column_table", "columns", "contributions", "counts_known", "declines", "distributions",
+    "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside",
+    "lines", "merge_small", "people", "plane", "published_models", "recovery", "risk_utility", "setup", "spans",
+    "table", "uniqueness", "which", "within_caps",
 ]  # fmt: skip

@@ -1,29 +1,40 @@
-"""Bars, each with its number: one measure by setting, people by group, people singled out by what is known of them."""
+"""Bars with their numbers: one measure by setting, people by group, and people singled out by known attributes."""
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import Results
-from privnb.measures import facts
+from privnb.measures import measure_facts
 from privnb.microdata.withholding import LIMIT, MinCount
-from privnb.reporting.charts.base import Aggregate, Counts, axis, intervals, merge_small, of_columns, settings
+from privnb.reporting.charts.base import (
+    ID,
+    Aggregate,
+    Counts,
+    average_settings,
+    axis,
+    choose_title,
+    describe_intervals,
+    merge_small,
+    name_releases,
+    of_columns,
+)
 from privnb.reporting.charts.drawing import Drawn, Nothing, drawing, some
 from privnb.reporting.charts.frontier import LETTER
 from privnb.reporting.charts.looks import COLOURS, INK
 from privnb.reporting.charts.narrow import ACROSS
-from privnb.reporting.findings.base import extremes
 from privnb.runtime import numerals
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import names_in
+from privnb.runtime.names import escape_invisible, parse_names
 
-FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
+FAR = 50  # times the smallest number: a larger number needs a logarithmic axis
 
 
 @drawing
 def bars(results: Results, measure: str) -> Drawn:
-    """Bars of one measure, one bar per setting, with the number beside it; its interval as a line, its baseline as a
-    tick.
+    """Draw bars of one measure, one per setting with its number; dots if the axis is logarithmic.
+
+    A line shows the interval, and a tick the baseline.
 
     Parameters
     ----------
@@ -31,12 +42,14 @@ def bars(results: Results, measure: str) -> Drawn:
         Tidy results.
     measure : str
     """
-    of = facts(measure)
+    of = measure_facts(measure)
     whole = results[results.measure == measure]
-    rows = settings(whole)
+    rows = average_settings(whole)
     known = rows.value.notna()
     some(rows[known], measure)
-    rows[["low", "high"]] = rows[["low", "high"]].where(known)  # bounds of what is withheld are no intervals
+    rows[["low", "high"]] = rows[["low", "high"]].where(
+        known
+    )  # the bounds of a withheld number do not form an interval
     rows["said"] = [of.bare(value) if pd.notna(value) else "" for value in rows.value]
     wide = rows.value.min() >= 1 and rows.value.max() >= FAR * rows.value.min()
     rows["at"] = _beside(rows, rows.high if rows.high[known].notna().all() else rows.value, wide)
@@ -49,21 +62,30 @@ def bars(results: Results, measure: str) -> Drawn:
         ticks = alt.Axis(format=",%" if "%" in of.format else ",", values=powers)
         scale = alt.Scale(type="log", domain=[1, most], nice=False)
         x = alt.X("value:Q", title=f"{of.label}, logarithmic scale", axis=ticks, scale=scale)
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=x, **({"x2": alt.datum(1)} if wide else {}))
+    # The length of a bar means nothing on a logarithmic axis.
+    marks = (
+        base.mark_point(color=COLOURS[0], filled=True, size=90, opacity=1) if wide else base.mark_bar(color=COLOURS[5])
+    )
+    chart = marks.encode(x=x, tooltip=[alt.Tooltip("setting:N"), alt.Tooltip("said:N", title=of.label)])
     chart += base.mark_text(align="left", dx=6).encode(x="at:Q", text="said:N")
-    explained = [f"Bars: {of.label} by setting", *["without a bar: withheld"] * (not known.all())]
+    mark = "dot" if wide else "bar"
+    explained = [f"{mark.capitalize()}s show the {of.label} by setting."]
+    explained += [f"A number without a {mark} is withheld."] * (not known.all())
     if rows.low[known].notna().all():
-        explained.append(f"lines: {intervals(whole)}")
+        explained.append(f"Lines show {describe_intervals(whole)}.")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
-        explained.append(f"ticks: the baseline, {of.baseline or 'a guess without the release'}")
+        explained.append(f"Ticks show the baseline, {of.baseline or 'a guess without the release'}.")
         chart += base.mark_tick(color=INK, thickness=2, size=16).encode(x="baseline:Q")
-    return chart, extremes(rows, of.title)[0].title, "; ".join(explained) + "."
+    # A withheld number may be the largest.
+    largest = f": at most {numerals.write_number(of.format, rows.value.max())}" if known.all() else " of each release"
+    return chart, f"{of.title}{largest}", " ".join(explained)
 
 
 def _beside(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
-    """Where the number of each bar begins: at its end, or at its baseline where that would go through the number, on a
-    narrow page too.
+    """Return the place where the number of each bar begins, which suits a narrow page too.
+
+    The number begins at the end of the bar, or at the baseline if the tick of the baseline would cross the number.
     """
     across = ACROSS / (np.log(2 * rows.value.max()) if wide else rows[["value", "high", "baseline"]].max().max() or 1)
     room = (np.log(rows.baseline / ends) if wide else rows.baseline - ends) * across
@@ -71,7 +93,7 @@ def _beside(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
 
 
 def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Chart:
-    """Bars of people by the groups of a column of an `Aggregate`."""
+    """Return bars of people by the groups of a column of an `Aggregate`."""
     x = alt.X(f"{column}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=angle))
     tips = [alt.Tooltip(f"{column}:N", title=unit), "people:Q"]
     bars = alt.Chart(counted.rows).mark_bar(color=COLOURS[0])
@@ -79,61 +101,113 @@ def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Cha
 
 
 @drawing
-def people(counts: Counts, everybody: int | None = None, fewest: MinCount = LIMIT) -> Drawn:
-    """Bars of people by group.
+def people(counts: Counts, everybody: int | None = None, min_count: MinCount = LIMIT) -> Drawn:
+    """Draw bars of people by group.
 
     Parameters
     ----------
     counts : Series
-        People by group, its index named after the attribute; small groups are merged with their neighbours.
+        People by group, its index named after the attribute; small groups are merged with their neighbors.
     everybody : int, optional
-        How many people there are, where one with several records may be in several groups; None: their sum.
-    fewest : int
-        All together are at least as many; else a sentence says so.
+        The number of people, if a person with several records may be in several groups. If it is None, the sum of
+        `counts` is used.
+    min_count : int
+        With fewer people in all, a sentence replaces the chart.
     """
     if everybody is not None and not counts.max() <= everybody <= counts.sum():
-        raise UsageError(f"everybody must be as many as the largest group, at most as all of them, got {everybody}.")
-    if 0 < counts.sum() < fewest:
-        raise Nothing(why=f"The table has fewer than {fewest} people, so that no group of them is shown.")
+        raise UsageError(
+            "`everybody` must be at least the size of the largest group and at most the sum of all groups; got "
+            f"{everybody}."
+        )
+    if 0 < counts.sum() < min_count:
+        raise Nothing(why=f"The table has fewer than {min_count} people, so no group of people is shown.")
     unit = str(counts.index.name)
-    merged = merge_small(counts, fewest)
-    most = numerals.percent(merged.max() / (everybody or merged.sum()))
+    merged = merge_small(counts, min_count)
+    most = numerals.write_percent(merged.max() / (everybody or merged.sum()))
     groups = merged.rename_axis("group").rename("people").reset_index()
-    shown = Aggregate(groups, {"group": unit, "people": "people"}, fewest)
+    shown = Aggregate(groups, {"group": unit, "people": "people"}, min_count)
     return (
         histogram(shown, "group", unit, -45),
-        f"{most} of all people have {unit} {merged.idxmax()}, the commonest group",
-        f"Bars: number of people by {unit}.",
+        choose_title(
+            f"The largest group of {unit} is {merged.idxmax()} ({most})", f"The largest group: {most} of people"
+        ),
+        f"Bars show the number of people by {unit}.",
     )
 
 
 @drawing
 def uniqueness(results: Results) -> Drawn:
-    """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
-    rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
+    """Draw the share of people singled out, by the number of known quasi-identifiers: the mean and range over sets."""
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(parse_names).map(len))
     if rows.empty:
         raise Nothing(why="No attribute is known to others: this table has no quasi-identifier.")
     rows["drawn"] = rows.value.fillna(rows.high)  # withheld: at its upper bound, if it has one
     sets = rows.groupby("known")
     spread = sets.drawn.agg(["min", "max"]).assign(mean=sets.drawn.agg(lambda drawn: drawn.mean(skipna=False)))
     spread = spread.assign(exact=sets.value.agg(lambda value: value.notna().all())).reset_index()
+    spread[ID] = f"{name_releases(rows)[ID].iloc[0]}-unique"
     known = "number of quasi-identifiers that the adversary knows"
     x = alt.X("known:O", title=known, axis=alt.Axis(labelAngle=0))
     base = of_columns(spread, ["known", "min", "mean", "max"]).encode(x=x)
     share = alt.Y("min:Q", title="share of people who are unique", axis=alt.Axis(format="%"))
+    tips = [
+        alt.Tooltip("known:O", title="known quasi-identifiers"),
+        *(alt.Tooltip(f"{name}:Q", title=f"{name} share of people", format=".2%") for name in ("min", "mean", "max")),
+    ]
     return (
-        base.mark_bar(color=COLOURS[5], size=14).encode(y=share, y2="max:Q")
-        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
-        f"One known attribute singles out {_mean(spread.iloc[0])} on average, "
-        f"all {spread.known.iloc[-1]} together {_mean(spread.iloc[-1])}",
-        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean."
-        + " Of what is withheld the upper bound is drawn, if there is one." * (not spread.exact.all()),
+        base.mark_bar(color=COLOURS[5], size=14).encode(y=share, y2="max:Q", tooltip=tips)
+        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(
+            y="mean:Q", tooltip=tips
+        ),
+        f"All {spread.known.iloc[-1]} quasi-identifiers together identify {_mean(spread.iloc[-1])}",
+        f"One quasi-identifier identifies {_mean(spread.iloc[0])} on average over the quasi-identifiers. Bars show the "
+        "range over all sets of that many quasi-identifiers, and diamonds the mean over these sets."
+        + " If a value is withheld, the chart shows its known upper bound."
+        * (not spread.exact.all()),
+    )
+
+
+@drawing
+def contributions(results: Results) -> Drawn:
+    """Draw the share of the SUDA score that comes from each quasi-identifier, and name its most exposed values.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Results of `measure_contributions`.
+    """
+    rows = results[(results.measure == "suda_share") & results.value.notna()]
+    whole = rows[rows.group == ""].sort_values("value", ascending=False, kind="stable")
+    if whole.empty:
+        raise Nothing(
+            why="The contributions of the columns are withheld or not defined, because hardly anybody is unique."
+        )
+    most_exposed = {row.target: row for row in rows[rows.group != ""].itertuples()}
+    said = [numerals.write_percent(value) for value in whole.value]
+    for place, name in enumerate(whole.target):
+        if (own := most_exposed.get(name)) is not None:
+            said[place] += f" ({escape_invisible(own.group)}: {numerals.write_percent(own.value)})"
+    whole = name_releases(whole).assign(said=said, target=whole.target.map(escape_invisible))
+    whole[ID] = [f"{each}-suda-{name}" for each, name in zip(whole[ID], whole.target, strict=True)]
+    base = of_columns(whole, ["target", "value", "said"]).encode(y=alt.Y("target:N", sort=None, title=None))
+    x = alt.X("value:Q", title="share of the SUDA score", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    tips = [alt.Tooltip("target:N", title="column"), alt.Tooltip("said:N", title="share of the SUDA score")]
+    most = whole.iloc[0]
+    return (
+        base.mark_bar(color=COLOURS[5]).encode(x=x, tooltip=tips)
+        + base.mark_text(align="left", dx=6).encode(x="value:Q", text="said:N"),
+        choose_title(
+            f"Sets with {most.target} make up {numerals.write_percent(most.value)} of the SUDA score",
+            f"Sets with one column make up {numerals.write_percent(most.value)} of the SUDA score",
+        ),
+        "Bars show the share of the SUDA score that comes from minimal sample uniques with the column. In brackets: "
+        "the value or group of values that contributes most.",
     )
 
 
 def _mean(sets: pd.Series) -> str:
-    """The mean of a row of `spread`, in words: of bounds it is one itself."""
+    """Return the mean of a row of `spread` in words; the mean of bounds is a bound."""
     if np.isnan(sets["mean"]):
         return "a withheld share of people"
-    share = numerals.written("{:%} of people", sets["mean"])
+    share = numerals.write_number("{:%} of people", sets["mean"])
     return share if sets.exact else f"at most {share}"

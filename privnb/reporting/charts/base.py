@@ -1,11 +1,13 @@
-"""What all charts share: the aggregates that they are made of, their looks, and how they are drawn.
+"""The common parts of all charts: the aggregates of their data, their style, and how they are drawn.
 
-An Altair chart writes all of its data into the notebook and the page, columns that it does not draw included. So a
-chart is made of an `Aggregate`: a small table with declared columns in which no row stands for fewer than `fewest`
+An Altair chart writes all of its data into the notebook and the page, even columns that it does not draw. Therefore, a
+chart is made from an `Aggregate`: a small table with declared columns in which no row concerns fewer than `min_count`
 people.
 """
 
+import functools
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,78 +16,105 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import altair as alt
 import pandas as pd
 import vl_convert
+from IPython import get_ipython
 
-from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
+from privnb.evaluation.results import (
+    KEY_COLUMNS,
+    QUESTION_COLUMNS,
+    SETTING_COLUMNS,
+    average_seeds,
+    compute_mean_ids,
+    compute_release_ids,
+    name_settings,
+)
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.runtime import numerals
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import shown
-from privnb.runtime.sentences import DISPLAY, Sentences, say, table_html
+from privnb.runtime.names import escape_invisible
+from privnb.runtime.sentences import DISPLAY, FullTable, Sentences, say
 from privnb.runtime.validation import Validated, instead, validated
 
+ID = "id"  # the column that names the rows of results behind a row of a chart: the anchor on their page
+TITLE_WORDS = 12
+MAX_ROWS = 500  # of a table that is shown in full, and of the data of a chart
 Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
 Chart = TypeVar("Chart", bound=Drawing)
 
 
 @dataclass(frozen=True, eq=False)
 class Aggregate(Validated):
-    """A table that may be shown: declared columns only, at most 500 rows, each of at least `fewest` people.
+    """A table that may be shown: declared columns only, and at most 500 rows of at least `min_count` people each.
 
     Parameters
     ----------
     rows : DataFrame
-        A column `people` holds the number of people behind each row.
+        The rows; the column `people` holds the number of people behind each row.
     titles : dict of str to str
-        Of columns, with the unit; columns without a title are left out.
-    fewest : int
+        The titles of columns, with the unit; columns without a title are left out.
+    min_count : int
 
     Raises
     ------
     ValueError
-        For a row of 1 to `fewest` - 1 people: merge it with its neighbour first.
+        If a row concerns 1 to `min_count` - 1 people: merge it with its neighbor first.
     """
 
     rows: pd.DataFrame
     titles: Annotated[Mapping[str, str], instead(Mapping, "Give a title per column.")]
-    fewest: MinCount = LIMIT
+    min_count: MinCount = LIMIT
 
     def __post_init__(self) -> None:
         super().__post_init__()
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
-            raise UsageError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
-        if len(self.rows) > 500:
-            raise UsageError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
-        if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
-            raise UsageError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
-        object.__setattr__(self, "rows", shown_rows(self.rows[list(self.titles)].reset_index(drop=True)))
+            raise UsageError(
+                f"`titles` must name columns of `rows`; got {missing}, but the columns are {', '.join(self.rows)}."
+            )
+        if len(self.rows) > MAX_ROWS:
+            raise UsageError(
+                f"`rows` must have at most {MAX_ROWS} rows; got {len(self.rows)} rows. Form larger groups."
+            )
+        if "people" in self.titles and self.rows["people"].between(1, self.min_count - 1).any():
+            raise UsageError(
+                f"each row must concern at least {self.min_count} people; got fewer. Merge small rows with neighboring "
+                "ones."
+            )
+        object.__setattr__(self, "rows", escape_rows(self.rows[list(self.titles)].reset_index(drop=True)))
 
-    def _repr_html_(self) -> str:
-        return table_html(self.rows.rename(columns=self.titles))
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        titles = {name: title for name, title in self.titles.items() if name != ID}
+        table, ids = self.rows[[*titles]], None
+        if ID in self.rows:
+            ids = table.apply(lambda cells: self.rows[ID].where(cells.map(str).map(begins_with_number), ""))
+        return FullTable(table.rename(columns=titles), ", ".join(titles.values()), ids)._repr_mimebundle_()
 
 
-def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with each text as `shown` gives it."""
+def escape_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in which invisible characters of texts are shown as escapes."""
     return rows.assign(**{name: _shown(rows[name]) for name in rows if _shown_differs(rows[name])})
 
 
 def _shown_differs(column: pd.Series) -> bool:
-    return column.dtype.kind == "O" and any(isinstance(value, str) and shown(value) != value for value in column)
+    return column.dtype.kind == "O" and any(
+        isinstance(value, str) and escape_invisible(value) != value for value in column
+    )
 
 
 def _shown(column: pd.Series) -> Any:
-    texts = column.astype(object).map(lambda value: shown(value) if isinstance(value, str) else value)
+    texts = column.astype(object).map(lambda value: escape_invisible(value) if isinstance(value, str) else value)
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return texts
-    return pd.Categorical(texts, dict.fromkeys(map(shown, map(str, column.cat.categories))), column.cat.ordered)
+    return pd.Categorical(
+        texts, dict.fromkeys(map(escape_invisible, map(str, column.cat.categories))), column.cat.ordered
+    )
 
 
 class Layer(NamedTuple):
-    """Marks that show `rows`, those of an `Aggregate`; `mark` and `encoding` as Vega-Lite writes them.
+    """Marks that show the rows of an `Aggregate`; `mark` and `encoding` are as in Vega-Lite.
 
-    What is drawn at each key press is made of these alone: Altair checks and copies every part, which takes longer than
-    to count a release.
+    Charts that are drawn at each key press consist of layers, because Altair checks and copies every part, which takes
+    longer than counting a release.
     """
 
     rows: pd.DataFrame
@@ -94,18 +123,18 @@ class Layer(NamedTuple):
 
     @classmethod
     def of(cls, rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> "Layer":
-        """Marks that show these columns of rows that may be shown, see `Aggregate`."""
+        """Return marks that show these columns of rows, see `Aggregate`."""
         return cls(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
 
     @property
     def chart(self) -> alt.Chart:
-        """The same as an Altair chart."""
+        """The layer as an Altair chart."""
         mark: Any = self.mark
         return alt.Chart(self.rows, mark=mark, encoding=alt.FacetedEncoding(**self.encoding))
 
     @property
     def values(self) -> list[dict[str, Any]]:
-        """The rows as Vega-Lite reads them: a list of dicts, None for what is no finite number."""
+        """The rows as Vega-Lite reads them: a list of dicts, with None for numbers that are not finite."""
         columns = [
             [None if isinstance(each, float) and not math.isfinite(each) else each for each in self.rows[name].tolist()]
             for name in self.rows
@@ -114,80 +143,111 @@ class Layer(NamedTuple):
 
 
 def of_columns(rows: pd.DataFrame, columns: Sequence[str]) -> alt.Chart:
-    """A chart of these columns of rows that may be shown, see `Aggregate`."""
-    return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
+    """Return a chart of these columns of rows, see `Aggregate`, and of their `id`, see `add_ids`."""
+    rows = add_ids(rows)
+    return alt.Chart(Aggregate(rows, dict.fromkeys([*columns, *[ID] * (ID in rows)], "")).rows)
+
+
+def add_ids(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with an added column `id`, if they lack it and are rows of results or name a release.
+
+    The id is the anchor, on the page of rows, of the same number with all seeds or of all numbers of the release.
+    """
+    if ID in rows:
+        return rows
+    if {*KEY_COLUMNS} <= {*rows}:
+        return rows.assign(**{ID: [f"rows-{each}" for each in compute_mean_ids(rows)]})
+    return name_releases(rows) if {*SETTING_COLUMNS} <= {*rows} else rows
+
+
+def name_releases(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the `id` of their release, for numbers of several measures, see `add_ids`."""
+    return rows.assign(**{ID: [f"release-{each}" for each in compute_release_ids(rows)]})
 
 
 Counts = Annotated[pd.Series, instead(pd.Series, "Count people by group, as `value_counts` does.")]
 
 
 @validated
-def merge_small(counts: Counts, fewest: MinCount = LIMIT) -> pd.Series:
-    """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
+def merge_small(counts: Counts, min_count: MinCount = LIMIT) -> pd.Series:
+    """Merge neighboring groups until each holds at least `min_count` people (or nobody).
 
     Parameters
     ----------
     counts : Series
         People by ordered label.
-    fewest : int
+    min_count : int
 
     Returns
     -------
     Series
-        Alike; a merged label reads "first to last".
+        People by ordered label; a merged label reads "first to last".
 
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}
     """
     merged: list[tuple[object, object, int]] = []
     for label, people in counts.items():
-        if merged and 0 < merged[-1][2] < fewest:
+        if merged and 0 < merged[-1][2] < min_count:
             merged[-1] = merged[-1][0], label, merged[-1][2] + people
         else:
             merged.append((label, label, people))
-    while len(merged) > 1 and 0 < merged[-1][2] < fewest:
+    while len(merged) > 1 and 0 < merged[-1][2] < min_count:
         (first, _, a), (_, last, b) = merged[-2:]
         merged[-2:] = [(first, last, a + b)]
     return pd.Series({f"{a}" if a == b else f"{a} to {b}": people for a, b, people in merged})
 
 
 def setup() -> None:
-    """Make charts draw without a network in JupyterLab, in papermill runs and in pages, and tables show their texts as
-    they are written. Call once per notebook.
+    """Set up a notebook: charts are drawn without a network, and tables are shown in full, as on a page.
+
+    Call this once per notebook.
     """
+    if shell := get_ipython():
+        shell.display_formatter.mimebundle_formatter.for_type(pd.DataFrame, _show_in_full)
     for option, value in DISPLAY.items():
         pd.set_option(option, value)
-    alt.renderers.register("privnb", render)
+    alt.renderers.register("privnb", render_chart)
     alt.renderers.enable("privnb")
-    alt.data_transformers.enable("default", max_rows=500)
+    alt.data_transformers.enable("default", max_rows=MAX_ROWS)
 
 
-def render(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Written by Vega-Lite 6's API, drawn by JupyterLab's Vega-Lite 5; the SVG serves all others.
+def _show_in_full(table: pd.DataFrame, **_: object) -> dict[str, Any] | None:
+    """Return the outputs of a table that a notebook shows in full; None for a long table, which pandas shortens."""
+    if len(table) > MAX_ROWS:
+        return None
+    written = table.map(lambda value: f"{value:.6g}" if isinstance(value, float) and value == value else value)
+    return FullTable(written, f"A table of {len(table)} rows")._repr_mimebundle_()
+
+
+def render_chart(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the outputs of a chart for a notebook, and their metadata."""
+    # Altair writes Vega-Lite 6, and JupyterLab draws Vega-Lite 5; all other hosts show the SVG.
     live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}
 
 
-def settings(results: pd.DataFrame) -> pd.DataFrame:
-    """One row for several seeds, with `setting`: how a person names a sanitizer and its main parameter."""
-    together = over_seeds(results)
-    return together.assign(setting=setting_names(together))
+def average_settings(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the means over seeds, with columns `setting`, the name of a sanitizer and its main parameter, and `id`."""
+    together = average_seeds(results)
+    return add_ids(together.assign(setting=name_settings(together)))
 
 
-def intervals(results: pd.DataFrame) -> str:
-    """What the 95% intervals of these results are about: other repeats, or other people."""
-    seeds = results.groupby(["dataset", *SETTING, *QUESTION], dropna=False).size()
+def describe_intervals(results: pd.DataFrame) -> str:
+    """Return the source of variation of the 95% intervals of these results: repeats or people."""
+    seeds = results.groupby(["dataset", *SETTING_COLUMNS, *QUESTION_COLUMNS], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
         return "95% intervals over people (one seed)"
-    text = f"95% intervals of the mean over {seeds.max()} seeds, none where they are too much alike"
-    return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
+    text = f"95% intervals of the mean over {seeds.max()} seeds, if the seeds differ"
+    return text if seeds.min() == seeds.max() else f"{text}, or over people for results with one seed"
 
 
-def distinguished(
+def distinguish_series(
     series: str, order: Sequence[str], colours: Sequence[str] = COLOURS, shapes: Any = alt.Undefined, **legend: Any
 ) -> dict[str, Any]:
-    """Encodings that tell the members of `series` apart by colour and by shape, in one legend; a long name of two parts
-    has two lines there.
+    """Return encodings that distinguish the members of `series` by color and by shape, in one legend.
+
+    A long name of two parts has two lines in the legend.
     """
     longest = max(map(len, order), default=0)
     lines = "split(replace(datum.label, ': ', ':|'), '|')" if longest > LONG else alt.Undefined
@@ -195,7 +255,7 @@ def distinguished(
         "title": None,
         "legend": alt.Legend(**{"columns": 4 if longest < 24 else 2, "labelExpr": lines} | legend),
     }
-    # The same domain stated twice makes one legend of colour and shape.
+    # Two scales with the same domain share one legend of colour and shape.
     return {
         "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=colours), **looks),
         "shape": alt.Shape(f"{series}:N", scale=alt.Scale(domain=order, range=shapes), **looks),
@@ -203,30 +263,57 @@ def distinguished(
 
 
 def axis(format: str) -> alt.Axis:
-    """An axis with room between its labels and as many digits as tell them apart."""
-    _, sign, kind, _ = numerals.parts(format)
+    """Return an axis with space between its labels, which have enough digits to differ."""
+    _, sign, kind, _ = numerals.split_format(format)
     return alt.Axis(format=sign + (kind if kind == "%" else ",~f"), tickCount=8)
 
 
+def begins_with_number(cell: str) -> bool:
+    """Return whether a cell of a table begins with a number.
+
+    >>> begins_with_number("12% (95% CI 10–14%)"), begins_with_number("+0.5"), begins_with_number("k = 5")
+    (True, True, False)
+    """
+    return bool(re.match(r"[-+\N{MINUS SIGN}<]?\d", cell))
+
+
+def tip_format(format: str) -> str:
+    """Return the format of a number in a tooltip, for the format of a measure."""
+    return ".2~%" if "%" in format else ",.4~g"
+
+
 def none(what: str) -> Sentences:
-    """Said instead of an empty chart."""
+    """Return the sentence that replaces an empty chart."""
     what = what.replace("_", " ")
     noun = what.split(" with ")[0].split(" that ")[0]
     article = "" if noun.endswith("s") and not noun.endswith("ss") else "an " if what[0] in "aeio" else "a "
     return say(f"None of these settings has {article}{what}.")
 
 
-def finish(chart: Chart, title: str, description: str) -> Chart:
-    """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
-    description for those who cannot see it. A chart without panels has the usual width unless it states its own.
+def choose_title(*titles: str) -> str:
+    """Return the first title of at most 12 words, or otherwise the last title; names and groups may have any length.
+
+    >>> choose_title("The largest group of many long words in a row of occupation is clerks", "The largest group")
+    'The largest group'
     """
-    title, description = shown(title), shown(description)
-    chart["title"] = alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110))
+    words = (sum(any(map(str.isalnum, word)) for word in title.split()) for title in titles)
+    return next((title for title, many in zip(titles, words, strict=True) if many <= TITLE_WORDS), titles[-1])
+
+
+def style_chart(chart: Chart, title: str, description: str) -> Chart:
+    """Give a chart the common style: a title, a subtitle that explains the marks, and both as a description.
+
+    The description is for screen readers. A chart without panels has the usual width unless it states its own.
+    """
+    title, description = escape_invisible(title), escape_invisible(description)
+    # Pages join the lines with spaces, so that no line may end within a word.
+    wrap = functools.partial(textwrap.wrap, break_on_hyphens=False)
+    chart["title"] = alt.Title(wrap(title, 86), subtitle=wrap(description, 110))
     chart["description"] = f"{title}. {description}"
     chart["config"] = alt.Config(**LOOKS)  # item by item: `properties` would copy the chart with all its layers
     if isinstance(chart, alt.Chart | alt.LayerChart) and chart.width is alt.Undefined:
         chart["width"] = WIDTH
-    # A host that has chosen no renderer gets that of `setup` for this chart alone: Altair's asks a network for Vega.
+    # If the host has not chosen a renderer, this chart uses that of `setup`: Altair's default needs the network.
     if alt.renderers.active == "default":
-        object.__setattr__(chart, "_repr_mimebundle_", lambda **_: render(chart.to_dict()))
+        object.__setattr__(chart, "_repr_mimebundle_", lambda **_: render_chart(chart.to_dict()))
     return chart

@@ -1,4 +1,4 @@
-"""Risks beside the caps of a policy: of each release of a decision, of all by their tightest cap, of a release card."""
+"""Charts of risks compared with the caps of a policy: the risks of all releases of a decision, and those of a card."""
 
 from typing import Annotated, Any
 
@@ -9,26 +9,32 @@ import pandas as pd
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.card import Card
 from privnb.decision.points import ORIGINAL
-from privnb.reporting.charts.base import distinguished, of_columns
+from privnb.decision.policies import DISCLOSURES
+from privnb.reporting.charts.base import ID, choose_title, distinguish_series, of_columns
 from privnb.reporting.charts.drawing import Drawn, drawing, some
 from privnb.reporting.charts.looks import COLOURS, INK, PALE
+from privnb.runtime import numerals
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import instead
+from privnb.runtime.wording import write_count
 
-KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
+KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks the cap", "unknown, does not meet the cap"
 PANEL = 190  # pixels
-MOST = 12  # releases that are drawn
+MOST = 12  # the number of releases that are drawn
 CHOSEN, POSSIBLE, RULED_OUT = "chosen", "keeps the policy", "ruled out"
-EDGE = 2.0  # of a cap: what uses more of it is drawn here
-PLANE = 320, 190  # pixels of what stands on the index beside a table
+EDGE = 2.0  # a release that uses more of its tightest cap is drawn here
+PLANE = 320, 230  # width and height of the chart in pixels
 LETTER = 7
+LONG = 400  # pixels of the longest name of a release
+LOW = 0.5  # the name of a release that uses less of its tightest cap is drawn above its point, below the line
+AWAY = 14, 28  # pixels between the point of a release and its name, to the side and down
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}
-Decided = Annotated[Decision, instead(Decision, "`decision.decide` gives one.")]
+Decided = Annotated[Decision, instead(Decision, "`decision.decide` returns one.")]
 
 
 @drawing
 def within_caps(decision: Decided) -> Drawn:
-    """What users lose by each release, and how much of its tightest cap it uses: those below the line keep every cap.
+    """Draw the loss of users by each release, and the used part of the release's tightest cap.
 
     Parameters
     ----------
@@ -41,10 +47,14 @@ def within_caps(decision: Decided) -> Drawn:
     rows = some(rows[np.isfinite(rows.loss) & rows.used.notna()], "cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
     rows = rows.sort_values("state", key=lambda state: state.map(order.index), kind="stable")
-    x = alt.X("loss:Q", title=f"lost {decision.about}, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
+    x = alt.X(
+        "loss:Q",
+        title="loss for the users, % of what removing all quasi-identifiers would lose",
+        axis=alt.Axis(format="~%", tickCount=6),
+    )
     ends = alt.Scale(domain=[0, EDGE])
     y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
-    looks = distinguished("state", order, [PALE, COLOURS[0], COLOURS[1]], ["cross", "circle", "diamond"])
+    looks = distinguish_series("state", order, [PALE, COLOURS[0], COLOURS[1]], ["cross", "circle", "diamond"])
     points = of_columns(rows, ["setting", "state", "place", "loss"]).mark_point(filled=True, size=60, opacity=1)
     tips = ["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")]
     layers = [
@@ -52,30 +62,44 @@ def within_caps(decision: Decided) -> Drawn:
         points.encode(x=x, y=y, tooltip=tips, **looks),
     ]
     named = rows[(rows.state == CHOSEN) | (rows.sanitizer == ORIGINAL)]
-    # What loses less than the chosen one lies above the line: below it, to the left, is room for a name.
+    # A leader joins a point and its name, which lies away from other releases and from the line.
     span = rows.loss.max() - rows.loss.min()
     far = (named.loss - rows.loss.min()) * PLANE[0] > named.setting.str.len() * LETTER * span
-    for away, here in ((9, named[~far]), (-9, named[far])):
+    low = named.place < LOW
+    for side, down, here in (
+        (side, down, named[(far == (side < 0)) & (low == (down < 0))]) for side in (1, -1) for down in (1, -1)
+    ):
         if len(here):
-            look: dict[str, Any] = {"align": "left" if away > 0 else "right", "dx": away, "dy": 12, "fontSize": 12}
-            names = of_columns(here, ["setting", "place", "loss"]).mark_text(color=INK, **look)
-            layers.append(names.encode(x=x, y=y, text="setting:N"))
+            of = of_columns(here, ["setting", "place", "loss"])
+            end: dict[str, Any] = {"x2Offset": side * (AWAY[0] - 2), "y2Offset": down * (AWAY[1] - 7)}
+            look: dict[str, Any] = {
+                "align": "left" if side > 0 else "right",
+                "dx": side * AWAY[0],
+                "dy": down * AWAY[1],
+            }
+            layers.append(of.mark_rule(color=INK, strokeWidth=0.7, **end).encode(x=x, x2="loss:Q", y=y, y2="place:Q"))
+            layers.append(of.mark_text(color=INK, fontSize=12, **look).encode(x=x, y=y, text="setting:N"))
     kept = int(releases.kept.sum())
     title = (
-        f"{decision.setting} is chosen from the {kept} releases that keep the policy" if kept > 1
-        else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
+        choose_title(f"The policy chooses {decision.setting}", "The policy chooses one of several releases") if kept > 1
+        else choose_title(f"{decision.setting} alone complies with the policy", "One release complies with the policy")
+        if kept
+        else "No release complies with the policy"
     )  # fmt: skip
-    said = f"Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
+    said = (
+        f"Releases up to the dashed line meet every cap; those at the top use {EDGE:.0%} or more of the tightest cap."
+    )
     missing = releases.drop(rows.index)
     refused = int((missing.status == "refused").sum())
-    rest = {"as the floor rules them out": refused, "as something is unknown": len(missing) - refused}
-    said += "".join(f" Not drawn, {why}: {number}." for why, number in rest.items() if number)
+    rest = {"whose classes are too small": refused, "without a known loss or risk": len(missing) - refused}
+    if left_out := [which for which, many in rest.items() if many]:
+        said += f" Releases {' or '.join(left_out)} are not drawn."
     return alt.layer(*layers, width=PLANE[0], height=PLANE[1]), title, said
 
 
 @drawing
 def caps(decision: Decided) -> Drawn:
-    """A panel per cap: the risk of each release with its interval beside the cap, the chosen release first.
+    """Draw a panel per cap: the risk of each release with its interval and the cap, the chosen release first.
 
     Parameters
     ----------
@@ -91,9 +115,9 @@ def caps(decision: Decided) -> Drawn:
     rows = rows[rows.setting.isin(order)]
     looks = {KEPT: (COLOURS[0], "circle"), BROKEN: (COLOURS[1], "triangle-up"), UNKNOWN: (INK, "cross")}
     looks = {state: look for state, look in looks.items() if (rows.state == state).any()}
-    looks = distinguished("state", [*looks], *map(list, zip(*looks.values(), strict=True)))
+    looks = distinguish_series("state", [*looks], *map(list, zip(*looks.values(), strict=True)))
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
-    y = alt.Y("setting:N", sort=order, title=None)
+    y = alt.Y("setting:N", sort=order, title=None, axis=alt.Axis(labelLimit=LONG))
     tips = ["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")]
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
@@ -103,28 +127,33 @@ def caps(decision: Decided) -> Drawn:
     ).properties(width=PANEL)
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
     chart = chart.resolve_scale(x="independent")
-    many = int(decision.releases.kept.sum())
-    title = f"{many} of {len(decision.releases)} releases keep{'s' * (many == 1)} every cap of {decision.policy.title}"
+    title = choose_title(
+        f"{decision.setting or 'No release'} meets every cap of the policy", "The chosen release meets every cap"
+    )
     first = f", {decision.setting} first" if decision.setting else ""
-    below = int((decision.releases.status == "refused").sum())
-    floor = f" {below} releases may not be chosen whatever their risks." if below else ""
+    note = ""
     if len(order) < len(decision.releases):
-        floor += f" The {len(near)} nearest to the policy are drawn, and the original."
-    said = f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
+        note = " The chart shows the releases that are nearest to the policy, and the original."
+    said = (
+        f"Points show the risk by release{first}; lower is better. Lines are 95% intervals, and dashed lines are "
+        f"the caps of {decision.policy.title}.{note}"
+    )
     return chart, title, said
 
 
 def _nearest(decision: Decision) -> list[str]:
-    """The settings that are drawn, but for the original: of those that keep the floor the nearest to the policy. Below
-    it no risk is measured, and there is nothing to draw.
+    """Return the settings to draw next to the original: the chosen one, and those that are nearest to the policy.
+
+    Releases below the minimum class size are left out, because their risks are not measured.
     """
     able = decision.nearest_first
-    return able.setting[able.status != "refused"].tolist()[:MOST]
+    nearest = able.setting[able.status != "refused"].tolist()
+    return [*dict.fromkeys([*filter(None, [decision.setting]), *nearest])][:MOST]
 
 
 @drawing
 def card_risks(card: Card) -> Drawn:
-    """Each known risk of a card with its interval, of the worst-off person too, and the caps as dashed lines.
+    """Draw each known risk of a card, on average and for the worst-off person, with its interval and its caps.
 
     Parameters
     ----------
@@ -132,7 +161,13 @@ def card_risks(card: Card) -> Drawn:
     """
     content = card.content
     rows = [
-        {"risk": risk["risk"], "kind": said, **{name: risk[kind][name] for name in ("value", "low", "high")}}
+        {
+            "risk": risk["risk"],
+            "kind": said,
+            **{name: risk[kind]["value" if risk["risk"] in DISCLOSURES else name] for name in ("value", "low", "high")},
+            "number": numerals.write_percent(risk[kind]["value"]),
+            ID: f"row-{next(iter(risk[kind].get('ids', [])), '')}",
+        }
         for risk in content["risks"]
         for kind, said in KINDS.items()
         if risk[kind] and risk[kind]["value"] is not None
@@ -140,20 +175,25 @@ def card_risks(card: Card) -> Drawn:
     table = some(pd.DataFrame(rows), "risk")
     table = table.assign(**{name: table[name].astype(float).fillna(table.value) for name in ("low", "high")})
     caps = [{"risk": risk["risk"], "cap": cap["cap"]} for risk in content["risks"] for cap in risk["caps"]]
-    looks = distinguished("kind", [*KINDS.values()], COLOURS[:2], ["circle", "triangle-up"])
+    looks = distinguish_series("kind", [*KINDS.values()], COLOURS[:2], ["circle", "triangle-up"])
     y = alt.Y("risk:N", sort=[risk["risk"] for risk in content["risks"]], title=None)
     x = alt.X("value:Q", title="risk", axis=alt.Axis(format="~%"))
-    base = of_columns(table, ["risk", "kind", "value", "low", "high"])
+    base = of_columns(table, ["risk", "kind", "value", "low", "high", "number"])
+    tips = ["risk:N", alt.Tooltip("kind:N", title="whose"), alt.Tooltip("number:N", title="value")]
     layers = [
         base.mark_rule().encode(x=alt.X("low:Q", title="risk"), x2="high:Q", y=y, color=looks["color"]),
-        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, **looks),
+        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, tooltip=tips, **looks),
     ]
     if caps:
         lines = of_columns(pd.DataFrame(caps), ["risk", "cap"])
         layers.append(lines.mark_tick(color=INK, thickness=3, size=26).encode(x=alt.X("cap:Q", title="risk"), y=y))
-    kept = sum(cap["kept"] for risk in content["risks"] for cap in risk["caps"])
-    title = f"{content['decision']['release']} keeps {kept} of {len(caps)} caps of {content['policy']['title']}"
+    over = sum(not cap["kept"] for risk in content["risks"] for cap in risk["caps"])
+    state = f"may exceed {write_count(over, 'cap')}" if over else "keeps every cap" if caps else "has no cap"
+    title = choose_title(f"{content['decision']['release']} {state}", f"The release {state}")
     unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
-    more = f" Unknown: {', '.join(unknown)}." if unknown else ""
-    said = f"Points: risk, lower is better; lines: 95% intervals; ticks: the caps.{more}"
+    more = f" Some risks are unknown: {', '.join(unknown)}." if unknown else ""
+    said = (
+        f"Points show the risk (lower is better), lines the 95% interval of the risk, and ticks the caps of "
+        f"{content['policy']['title']}. A counted risk, such as certainty, has no interval.{more}"
+    )
     return alt.layer(*layers, height=200), title, said

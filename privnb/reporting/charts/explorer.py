@@ -10,18 +10,19 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import Releases
-from privnb.evaluation.results import SETTING
+from privnb.evaluation.results import SETTING_COLUMNS
 from privnb.reporting.charts import frontier
 from privnb.reporting.charts.bars import histogram
-from privnb.reporting.charts.base import Aggregate, Layer, none, render
+from privnb.reporting.charts.base import Aggregate, Layer, choose_title, none, render_chart
 from privnb.reporting.charts.drawing import Drawn, drawing
-from privnb.reporting.charts.frontier import CHANNELS, HEIGHT, axis_title, of_number, plain
+from privnb.reporting.charts.frontier import CHANNELS, HEIGHT, axis_title, encode_number, make_layer
 from privnb.reporting.charts.looks import COLOURS, GREY, LOOKS, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.validation import instead, optional, validated
+from privnb.runtime.wording import sentence_case
 
 CURRENT = COLOURS[1]
 BRUSH, RELEASES = "brush", "releases"
@@ -32,19 +33,18 @@ TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a p
 def class_sizes(
     sizes: Annotated[Aggregate, instead(Aggregate, "Merge small bins first, as `charts.merge_small` does.")],
 ) -> Drawn:
-    """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
+    """Draw bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
-    kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
+    kind, alike = "classes", "People in a class have the same published quasi-identifiers."
     if label.endswith("bucket"):
         kind = "buckets"
-        alike = "A bucket does not show whose a sensitive value is; quasi-identifiers are published as they are."
+        alike = "A bucket does not link people to sensitive values; quasi-identifiers are published unchanged."
     most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
     return (
         histogram(sizes, label, unit, 0 if len(rows) < 7 else -45).properties(height=200),
-        f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}"
-        + (", the commonest sizes" if len(rows) > 1 else ""),
-        f"Bars: number of people by the size of their {label.rpartition(' ')[2]}. {alike}",
+        f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}",
+        f"Bars show the number of people by the size of their {label.rpartition(' ')[2]}. {alike}",
     )
 
 
@@ -53,8 +53,17 @@ def class_sizes(
 
 @dataclass(frozen=True)
 class Plane:
-    """A chart of releases: what its title says, what its marks mean, and its `spec` as Vega-Lite writes it, with named
-    data and neither of these two: with other rows it stays the same chart.
+    """A chart of releases whose data can be replaced.
+
+    Parameters
+    ----------
+    title : str
+        The title of the chart.
+    marks : str
+        The meaning of the marks.
+    spec : dict
+        The specification in Vega-Lite, with named data, and without `title` and `marks`: it does not change if the rows
+        change.
     """
 
     title: str
@@ -62,11 +71,11 @@ class Plane:
     spec: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Vega-Lite of the whole chart."""
+        """Return the whole chart in Vega-Lite."""
         return self.spec | {"title": {"text": self.title, "subtitle": self.marks}, "width": WIDTH, "height": HEIGHT}
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, Any], dict[str, Any]]:
-        return render(self.to_dict())
+        return render_chart(self.to_dict())
 
 
 @validated
@@ -78,27 +87,27 @@ def plane(
     sweeps: Sequence[Sequence[tuple[str, ...]]] = (),
     between: Releases | None = None,
 ) -> Plane | Sentences:
-    """The plane of `frontier.points`, with the current setting ringed and a brush.
+    """Draw the plane of `decision.points`, with a ring around the current setting, and a brush.
 
-    Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value is what
-    `inside` reads.
+    Pinned and current releases are named if there is room. The brush is the selection `brush`, and `inside` reads its
+    value.
 
     Parameters
     ----------
     releases : DataFrame
-        Of `frontier.points`.
+        The table of `decision.points`.
     current : (str, str), optional
         A setting as results name it, `(sanitizer, parameters)`.
     pinned : list of (str, str)
     sweeps : list of list of (str, str)
         One for each curve.
     between : DataFrame, optional
-        Of `frontier.points`: what all releases lie between, so that a single one has its place.
+        The table of `decision.points` for the reference releases, which show the place of a single release.
 
     Returns
     -------
     Plane or Sentences
-        A sentence where there is nothing to draw.
+        A sentence if there is nothing to draw.
     """
     if current is not None:
         _check_settings("current", [current])
@@ -114,7 +123,7 @@ def plane(
     domains = {axis: frontier.domain(every, axis, None) for axis in AXES}
     ends = {
         channel: {
-            **of_number(axis),
+            **encode_number(axis),
             "title": textwrap.wrap(axis_title(axis, releases), TITLE),
             "scale": {"zero": False, "nice": False},
             # In words of its own: Vega's tell the range of the rows that it was drawn with first.
@@ -122,24 +131,25 @@ def plane(
         }
         for axis, channel in CHANNELS.items()
     }
-    named = pd.MultiIndex.from_frame(drawn[SETTING])
+    named = pd.MultiIndex.from_frame(drawn[SETTING_COLUMNS])
     here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
     ring = {"type": "point", "shape": "circle", "size": 420, "color": CURRENT, "strokeWidth": 3, "opacity": 1}
-    releases_drawn = frontier.points(drawn, ends)
-    names = frontier.placed(drawn, drawn[here | kept], drawn.index[here], dict.fromkeys(AXES), domains)
+    releases_drawn = frontier.draw_points(drawn, ends)
+    names = frontier.place_names(drawn, drawn[here | kept], drawn.index[here], dict.fromkeys(AXES), domains)
     layers = [
-        # The ends of the axes are data too: a chart of which only data change need not be made anew.
-        plain(pd.DataFrame(domains), AXES, {"type": "point", "opacity": 0}, ends),
+        # The ends of the axes are data too: a chart is not drawn again if only its data change.
+        make_layer(pd.DataFrame(domains), AXES, {"type": "point", "opacity": 0}, ends),
         frontier.stair(efficient, ends),
         *_curves(drawn, named, sweeps, ends),
-        *frontier.intervals(drawn, ends),
-        plain(drawn[here], AXES, ring, ends),
+        *frontier.list_intervals(drawn, ends),
+        make_layer(drawn[here], AXES, ring, ends),
         *_between(between, domains, ends),
         releases_drawn,
         frontier.labels(names, ends),
     ]
-    title, marks = _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between)
+    title, marks = _place(releases, len(drawn), current), _why(releases, len(drawn), current)
+    marks += _marks(drawn, here, sweeps, between)
     spec = {
         "description": f"{title}. {marks}",
         "config": LOOKS,
@@ -161,23 +171,23 @@ def inside(
         Mapping[str, Sequence[float]] | None, optional(instead(Mapping, "Give two numbers an axis, as the brush does."))
     ],
 ) -> pd.DataFrame:
-    """The rows of `frontier.points` inside the brush.
+    """Return the rows of `decision.points` inside the brush.
 
     Parameters
     ----------
     releases : DataFrame
-        Of `frontier.points`.
+        The table of `decision.points`.
     box : dict or None
-        The selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
+        The selection's value, `{"privacy": [low, high], "utility": [low, high]}`; if empty or None, no row is returned.
 
     Returns
     -------
     DataFrame
-        From the least privacy loss on.
+        The rows in ascending order of privacy loss.
     """
     if not box:
         return releases.iloc[:0]
-    within = [frontier.at_most(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
+    within = [frontier.bound_losses(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
 
 
@@ -185,23 +195,23 @@ def _check_settings(name: str, settings: Any) -> None:
     """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
     pairs = isinstance(settings, list | tuple)
     if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
-        found = expect.found(settings)
-        raise UsageError(f"{name} must be settings, each (sanitizer, parameters) as text, got {found}.")
+        found = expect.describe_value(settings)
+        raise UsageError(f"{name} must be settings, each (sanitizer, parameters) as text; got {found}.")
 
 
 def _curves(
     drawn: pd.DataFrame, named: pd.MultiIndex, sweeps: Sequence[Sequence[tuple[str, ...]]], ends: dict[str, Any]
 ) -> Iterator[Layer]:
-    """A dotted line through the releases of each sweep, in the order of its steps."""
+    """Yield a dotted line through the releases of each sweep, in the order of its steps."""
     for sweep in sweeps:
         found = named.get_indexer_for([step for step in sweep if step in named])
         rows = drawn[list(AXES)].iloc[found].assign(step=range(len(found)))
         mark = {"type": "line", "color": COLOURS[0], "strokeWidth": 1.5, "strokeDash": [2, 3]}
-        yield plain(rows, [*AXES, "step"], mark, ends | {"order": of_number("step")})
+        yield make_layer(rows, [*AXES, "step"], mark, ends | {"order": encode_number("step")})
 
 
 def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[str, Any]) -> Iterator[Layer]:
-    """Crosses at the ends of the plane, each with its name on the side where the plane is."""
+    """Yield crosses at both ends of the plane; the name of each cross is on the side of the plane."""
     if rows.empty:
         return
     names = pd.DataFrame({"text": rows.setting, **{axis: rows[axis] for axis in AXES}})
@@ -210,33 +220,41 @@ def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[
     step = (domains["utility"][1] - domains["utility"][0]) / 18
     names["utility"] += np.where(rows.utility > middle["utility"], -step, step)
     cross = {"type": "point", "shape": "cross", "size": 90, "color": GREY, "filled": True, "opacity": 1}
-    yield plain(rows, AXES, cross, ends)
+    yield make_layer(rows, AXES, cross, ends)
     yield frontier.labels(names, ends)
 
 
 def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
-    """Where the current setting stands among the `drawn` ones."""
-    row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
+    """Return the status of the current setting among the `drawn` ones."""
+    row = releases[[tuple(setting) == current for setting in releases[SETTING_COLUMNS].to_numpy()]]
     number = f"{drawn} release{'s' * (drawn > 1)}"
     if row.empty:
         efficient = (releases.status == "efficient").sum()
         return f"{efficient or 'None'} of {number} {'is' if efficient == 1 else 'are'} efficient"
     row = row.iloc[0]
     if drawn == 1:
-        return f"{row.setting} stands alone. Pin or sweep settings to compare it with others"
-    why = "" if row.status == "efficient" else f": {row.why}"
-    return f"{row.setting} is {row.status} among {number}{why}"
+        return choose_title(f"{row.setting} is the only release", "There is one release")
+    return choose_title(f"{row.setting} is {row.status} among {number}", f"This setting is {row.status} among {number}")
+
+
+def _why(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
+    """Return the reason for the status of the current setting."""
+    row = releases[[tuple(setting) == current for setting in releases[SETTING_COLUMNS].to_numpy()]]
+    if drawn == 1 and len(row):
+        return "Pin or sweep settings to compare this release with others. "
+    reasons = [f"{sentence_case(str(each.why))}. " for each in row.itertuples() if each.status != "efficient"]
+    return "".join(reasons)
 
 
 def _marks(drawn: pd.DataFrame, here: Array, sweeps: Sequence[object], between: pd.DataFrame) -> str:
     there = set(drawn.status)
     said = {
-        "Ring: the current setting.": here.any(),
-        "Dotted: a sweep of one parameter.": sweeps,
-        "Filled, with the line: efficient.": "efficient" in there,
-        "Grey: dominated.": "dominated" in there,
-        "Hollow: undecided.": "undecided" in there,
-        "Crosses: everything published, and no quasi-identifier.": len(between) > 1,
-        "Drag a box to list the releases in it; a double click lets it go.": True,
+        "The ring is the current setting.": here.any(),
+        "A dotted line is a sweep of one parameter.": sweeps,
+        "Filled marks with the line are efficient.": "efficient" in there,
+        "Grey marks are dominated.": "dominated" in there,
+        "Hollow marks are undecided.": "undecided" in there,
+        "Crosses are the original and the release without quasi-identifiers.": len(between) > 1,
+        "Drag a box to list the releases in it; a double click removes it.": True,
     }
     return " ".join(text for text, holds in said.items() if holds)

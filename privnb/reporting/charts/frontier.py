@@ -1,6 +1,4 @@
-"""Privacy loss against utility loss: which releases are efficient, where the owner's caps and the knee lie, and both
-losses side by side.
-"""
+"""Charts of privacy loss against utility loss, with the efficient releases, the owner's caps and the knee."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -10,25 +8,27 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from privnb.decision import AXES, SEEDS, choices, knee
-from privnb.decision.points import Releases, bounded
-from privnb.measures import facts
+from privnb.decision import AXES, SEEDS, choose_by_losses, find_knee
+from privnb.decision.points import Releases, are_bounded
+from privnb.measures import measure_facts
 from privnb.reporting.charts import base
 from privnb.reporting.charts.base import Layer
 from privnb.reporting.charts.drawing import Drawn, drawing, some
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE, WIDTH
 from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime.arrays import Array
+from privnb.runtime.sentences import join_names
 from privnb.runtime.validation import Number
+from privnb.runtime.wording import write_count
 from privnb.sanitizers import catalogue
 
 Caps = Mapping[str, float | None]  # the most loss that the owner accepts, by axis
 Domains = Mapping[str, list[float]]  # the ends of each axis
 HEIGHT = 380
 PANEL = 250  # pixels of a panel of the R-U map
-ABLE, REFUSED = 1, 0  # how opaque the inside of its marks is: who may be chosen, and who may not
+ABLE, REFUSED = 1, 0  # opacity of the inside of its marks: a release that may be chosen, and one that may not
 CHANNELS = dict(zip(AXES, ("x", "y"), strict=True))
-# As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
+# One shape for each kind of sanitizer: grey marks differ by their shape alone. Paths go from -1 to 1.
 SHAPES = [
     "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left",
     "M0,-1L.59,.81L-.95,-.31L.95,-.31L-.59,.81Z",  # star
@@ -38,32 +38,32 @@ SHAPES = [
     "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
 ]  # fmt: skip
 RING = {"type": "point", "shape": "circle", "size": 330, "strokeWidth": 1.6, "opacity": 1}
-CROSS = "M-1,-1L1,1M-1,1L1,-1"  # over what may not be chosen
+CROSS = "M-1,-1L1,1M-1,1L1,-1"  # over a release that may not be chosen
 NAMED = 4  # sanitizers that a sentence below a chart names
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
 @drawing
 def frontier(releases: Releases, *, privacy_cap: Number | None = None, utility_cap: Number | None = None) -> Drawn:
-    """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
+    """Draw `decision.points`: efficient releases filled and on a line, dominated releases gray, undecided ones hollow.
 
-    The line is a stair, for between two releases nothing can be published. Thin lines: 95% intervals; dashed: the
-    caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
-    below only ends at its mark.
+    The line is a stair, because no release between two others can be published. Thin lines are 95% intervals, dashed
+    lines are the caps, and a ring is the knee. Efficient releases are named if there is room. If only a lower bound of
+    a loss is known, its interval ends at the mark.
 
     Parameters
     ----------
     releases : DataFrame
-        Of `frontier.points`.
+        The table of `decision.points`.
     privacy_cap, utility_cap : float, optional
-        The most loss that the owner accepts.
+        The largest loss that the owner accepts.
     """
     drawn = some(drawable(releases), "release with both losses")
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
     ends = {
         channel: {
-            **of_number(axis),
+            **encode_number(axis),
             "title": axis_title(axis, releases),
             "scale": {"domain": domains[axis], "nice": False},
             "axis": {"tickCount": 6, "grid": False},
@@ -71,35 +71,36 @@ def frontier(releases: Releases, *, privacy_cap: Number | None = None, utility_c
         for axis, channel in CHANNELS.items()
     }
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    corner, best = knee(releases), _best(releases, caps)
+    corner, best = find_knee(releases), _best(releases, caps)
     chosen = drawn[drawn.setting.isin(best.setting)]
-    layers = [*_caps(caps, ends), stair(efficient, ends), *intervals(drawn, ends)]
+    layers = [*_caps(caps, ends), stair(efficient, ends), *list_intervals(drawn, ends)]
     if corner is not None:
-        layers.append(plain(corner.to_frame().T, AXES, RING | {"color": INK}, ends))
+        layers.append(make_layer(corner.to_frame().T, AXES, RING | {"color": INK}, ends))
     if len(chosen):
-        layers.append(plain(chosen, AXES, RING | {"color": COLOURS[1], "strokeWidth": 3}, ends))
-    layers += [points(drawn, ends), *crosses(drawn, ends)]
+        layers.append(make_layer(chosen, AXES, RING | {"color": COLOURS[1], "strokeWidth": 3}, ends))
+    layers += [draw_points(drawn, ends), *crosses(drawn, ends)]
     ringed = [*chosen.index, *([] if corner is None else [corner.name])]
-    layers.append(labels(placed(drawn, efficient, ringed, caps, domains), ends))
+    layers.append(labels(place_names(drawn, efficient, ringed, caps, domains), ends))
     return (
         alt.layer(*(layer.chart for layer in layers), height=HEIGHT, usermeta=WHOLE),
-        _title(releases, corner, best),
+        _title(releases, best, caps),
         _explained(releases, drawn, corner, chosen, caps),
     )
 
 
 def axis_title(axis: str, releases: pd.DataFrame) -> str:
-    """An axis in words: the loss, what measures it, in which unit, and the direction."""
-    of, unit = releases[f"{axis}_of"].iloc[0], facts(releases[f"{axis}_measure"].iloc[0]).unit
+    """Return the title of an axis: the loss, its measure, its unit, and the direction."""
+    of, unit = releases[f"{axis}_of"].iloc[0], measure_facts(releases[f"{axis}_measure"].iloc[0]).unit
     said = of if of.startswith(f"{axis} loss") else f"{axis} loss: {of}"
     return f"{said}, {unit} (lower is better)" if unit else f"{said} (lower is better)"
 
 
 def drawable(releases: pd.DataFrame) -> pd.DataFrame:
-    """The releases with two finite losses. A withheld loss is at its upper bound; an end that is not finite, at the
-    loss.
+    """Return the releases with two finite losses.
+
+    A withheld loss is replaced by its upper bound, and each infinite end of an interval is replaced by the loss.
     """
-    drawn = releases.assign(**{axis: at_most(releases, axis) for axis in AXES})
+    drawn = releases.assign(**{axis: bound_losses(releases, axis) for axis in AXES})
     drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
     for axis in AXES:
         ends = drawn[[f"{axis}_low", f"{axis}_high"]]
@@ -107,23 +108,23 @@ def drawable(releases: pd.DataFrame) -> pd.DataFrame:
     return drawn
 
 
-def at_most(releases: pd.DataFrame, axis: str) -> pd.Series:
-    """A loss, or the upper bound of a withheld one."""
+def bound_losses(releases: pd.DataFrame, axis: str) -> pd.Series:
+    """Return a loss of each release, or the upper bound of a withheld one."""
     return releases[axis].fillna(releases[f"{axis}_high"])
 
 
-def of_number(column: str) -> dict[str, Any]:
-    """What an encoding says of a column of numbers."""
+def encode_number(column: str) -> dict[str, Any]:
+    """Return the encoding of a column of numbers."""
     return {"field": column, "type": "quantitative"}
 
 
-def plain(rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> Layer:
-    """Marks for columns of numbers: a `Layer`."""
+def make_layer(rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> Layer:
+    """Return a `Layer` of marks for columns of numbers."""
     return Layer.of(rows[list(columns)].astype(float), columns, mark, encoding)
 
 
 def domain(drawn: pd.DataFrame, axis: str, cap: float | None) -> list[float]:
-    """From the least to the largest number drawn, with room for marks at the ends."""
+    """Return the range from the least to the largest number drawn, with room for marks at the ends."""
     there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
     there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
     low, high = min(there.min(), 0), there.max()
@@ -136,29 +137,29 @@ def _caps(caps: Caps, ends: dict[str, Any]) -> Iterator[Layer]:
     for axis, cap in caps.items():
         if cap is not None:
             channel = CHANNELS[axis]
-            yield plain(pd.DataFrame({axis: [cap]}), [axis], mark, {channel: ends[channel]})
+            yield make_layer(pd.DataFrame({axis: [cap]}), [axis], mark, {channel: ends[channel]})
 
 
 def stair(efficient: pd.DataFrame, ends: dict[str, Any]) -> Layer:
-    """The line through the efficient releases, which are sorted."""
+    """Return the line through the efficient releases, which are sorted."""
     mark = {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}
-    return plain(efficient, AXES, mark, ends)
+    return make_layer(efficient, AXES, mark, ends)
 
 
-def intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
-    """The intervals of random numbers; those of exact numbers have no length."""
+def list_intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
+    """Yield the intervals of random numbers; the intervals of exact numbers have no length."""
     for axis, channel in CHANNELS.items():
         low, high = f"{axis}_low", f"{axis}_high"
         rows = drawn[drawn[low] < drawn[high]]
         if len(rows):
-            span = ends | {channel: of_number(low), f"{channel}2": {"field": high}}
-            yield plain(rows, [*AXES, low, high], {"type": "rule", "color": GREY, "strokeWidth": 1}, span)
+            span = ends | {channel: encode_number(low), f"{channel}2": {"field": high}}
+            yield make_layer(rows, [*AXES, low, high], {"type": "rule", "color": GREY, "strokeWidth": 1}, span)
 
 
-def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
-    """One mark per release: its colour says what kind it is of, its shape the sanitizer, its filling the status.
+def draw_points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
+    """Return one mark per release: its color shows its kind, its shape the sanitizer, and its filling the status.
 
-    Of more sanitizers than there are shapes these say the kind, too.
+    If there are more sanitizers than shapes, the shape shows the kind as well.
     """
     kinds = list(dict.fromkeys(drawn.sanitizer))
     groups = catalogue.groups(kinds)
@@ -167,10 +168,10 @@ def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     names = list(dict.fromkeys(map(called, kinds)))
     of_names = {called(kind): groups.index(catalogue.group(kind)) % len(COLOURS) for kind in kinds}
     shapes, colours = SHAPES[: len(names)], [COLOURS[of_names[name]] for name in names]
-    drawn = drawn.assign(sanitizer=drawn.sanitizer.map(called))
-    of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
+    drawn = base.add_ids(drawn).assign(sanitizer=drawn.sanitizer.map(called), why=drawn.why.map(str))
+    of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # the most important marks are drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
-    # One legend tells colour, filling and shape, so all three say the same of it.
+    # Colour, filling and shape share one legend, so the legend has the same settings in all three.
     legend = {"columns": 3, "symbolSize": 90, "symbolFillColor": "white"}
     sanitizer = {"field": "sanitizer", "type": "nominal", "title": None, "legend": legend}
     of_name = sanitizer | {"scale": {"domain": names, "range": colours}}
@@ -181,38 +182,47 @@ def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
         "color": of_name | {"condition": grey},
         "fill": {"value": "white", "condition": filled | of_name},
         "shape": sanitizer | {"scale": {"domain": names, "range": shapes}},
-        "tooltip": [*tips, *({**of_number(axis), "format": ".4~g"} for axis in AXES)],
+        "tooltip": [*tips, *(_tip(axis, ends) for axis in AXES)],
     }
     mark = {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.5}
-    return Layer.of(rows, [*AXES, "setting", "sanitizer", "status", "why"], mark, ends | looks)
+    return Layer.of(rows, [*AXES, "setting", "sanitizer", "status", "why", base.ID], mark, ends | looks)
+
+
+def _tip(axis: str, ends: dict[str, Any]) -> dict[str, Any]:
+    return {**encode_number(axis), "format": ".4~g", "title": ends[CHANNELS[axis]].get("title", f"{axis} loss")}
 
 
 def told_apart(kinds: Iterable[str]) -> bool:
-    """Whether each sanitizer, by name, has a shape of its own."""
+    """Return whether each sanitizer, by name, has a shape of its own."""
     return len(set(kinds)) <= len(SHAPES)
 
 
 def crosses(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
-    """A cross over each release that may not be chosen."""
+    """Yield a cross over each release that may not be chosen."""
     rows = drawn[drawn.status == "refused"]
     if len(rows):
         mark = {"type": "point", "shape": CROSS, "size": 150, "color": INK, "strokeWidth": 1.4, "opacity": 1}
-        yield plain(rows, AXES, mark, ends)
+        yield make_layer(rows, AXES, mark, ends)
 
 
 def labels(names: pd.DataFrame, ends: dict[str, Any]) -> Layer:
-    """The names of releases, where there is room: what `placed` tells."""
+    """Return the names of releases at the places that `place_names` returns."""
     mark = {"type": "text", "align": {"expr": "datum.align"}, "baseline": "middle", "fontSize": 11, "color": INK}
     return Layer.of(names, [*AXES, "text", "align"], mark, ends | {"text": {"field": "text", "type": "nominal"}})
 
 
-def placed(
+def place_names(
     drawn: pd.DataFrame, efficient: pd.DataFrame, ringed: Sequence[object], caps: Caps, domains: Domains
 ) -> pd.DataFrame:
-    """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those of
-    `ringed`, names of rows, go first; those without room have none.
+    """Return the places of the names of efficient releases.
 
-    DataFrame: `privacy` and `utility` of the text's end, `text`, `align`.
+    No name covers a mark, a line, another name or the edge. The releases of `ringed`, which are labels of rows, come
+    first. A release without room has no name.
+
+    Returns
+    -------
+    DataFrame
+        `privacy` and `utility` of the end of the text, `text`, `align`.
     """
     size = dict(zip(AXES, (WIDTH, HEIGHT), strict=True))
     scale = {axis: size[axis] / (domains[axis][1] - domains[axis][0]) for axis in AXES}
@@ -259,73 +269,88 @@ def placed(
 
 
 def overlap(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Return whether two boxes (left, bottom, right, top) overlap."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _best(releases: pd.DataFrame, caps: Caps) -> pd.DataFrame:
-    """The choices that the caps make: rows of `choices`, none without a cap."""
+    """Return the choice that the caps make: a row of `choose_by_losses`, or no row without a cap."""
     if all(cap is None for cap in caps.values()):
         return pd.DataFrame(columns=["question", "setting"])
-    table = choices(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
-    return table[table.question.str.contains("at most")]
+    table = choose_by_losses(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
+    return table.iloc[:1]
 
 
-def _title(releases: pd.DataFrame, corner: pd.Series | None, best: pd.DataFrame) -> str:
-    efficient = (releases.status == "efficient").sum()
-    said = f"{efficient or 'None'} of {len(releases)} releases {'is' if efficient == 1 else 'are'} efficient"
-    said += "".join(f"; {row.question}: {row.setting}" for row in best.itertuples())
-    return said if len(best) or corner is None else f"{said}; the knee is {corner.setting}"
+def _title(releases: pd.DataFrame, best: pd.DataFrame, caps: Caps) -> str:
+    if best.empty:
+        efficient = int((releases.status == "efficient").sum())
+        releases_in_words, verb = write_count(len(releases), "release"), "are" if efficient > 1 else "is"
+        return f"{efficient or 'None'} of {releases_in_words} {verb} efficient"
+    limit = "both caps" if None not in caps.values() else "the cap"
+    if best.setting.iloc[0] == "none":
+        return f"No release meets {limit}"
+    least = f"loses least within {limit}"
+    return base.choose_title(f"{best.setting.iloc[0]} {least}", f"One release {least}")
 
 
 def _explained(
     releases: pd.DataFrame, drawn: pd.DataFrame, corner: pd.Series | None, chosen: pd.DataFrame, caps: Caps
 ) -> str:
     there, told = set(drawn.status), told_apart(drawn.sanitizer)
-    names = drawn.sanitizer[~bounded(releases.loc[drawn.index])].map(catalogue.title).unique()
-    of = ", ".join(names) if len(names) <= NAMED else f"{len(names)} sanitizers without classes"
-    efficient = "Filled, with the line: efficient, no other release here is as good in both and better in one."
-    refused = "Crossed out: not to be chosen; the original, or too few people share a published combination."
-    seeds = f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart."
+    names = drawn.sanitizer[~are_bounded(releases.loc[drawn.index])].map(catalogue.title).unique()
+    of = join_names([*names]) if 0 < len(names) <= NAMED else f"{len(names)} sanitizers without classes"
+    unknown = len(releases) - len(drawn)
+    count, ringed = int((releases.status == "efficient").sum()), "" if corner is None else corner.setting
     said = {
-        "Colour: the kind of release. Shape: the sanitizer.": told,
-        "Colour and shape: the kind of release.": not told,
-        efficient: "efficient" in there,
-        "Grey: dominated.": "dominated" in there,
-        "Hollow: undecided.": "undecided" in there,
-        refused: "refused" in there,
-        f"{of}, hollow or grey: at least what is shown is lost.": len(names),  # of which a lower bound is drawn
-        seeds: (drawn.kind == "randomised").any(),
-        "Dashed: the owner's caps.": any(cap is not None for cap in caps.values()),
-        "Orange ring: the choice within the caps.": len(chosen),
-        "Ring: the knee, farthest below the line between the frontier's ends.": corner is not None,
-        f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.": len(drawn) < len(releases),
+        "The color shows the kind of release, and the shape shows the sanitizer.": told,
+        "Color and shape show the kind of release.": not told,
+        f"Filled marks on the line are the {write_count(count, 'efficient release')}: no other release here is at "
+        "least as good in both losses and better in one.": "efficient" in there,
+        "Grey marks are dominated.": "dominated" in there,
+        "Hollow marks are undecided.": "undecided" in there,
+        "Crossed marks may not be chosen: they are the original, or too few people share a published combination.": (
+            "refused" in there
+        ),
+        f"For {of}, only a lower bound of the loss is known.": len(names),
+        f"Thin lines are 95% intervals over seeds; a release of fewer than {SEEDS} seeds is undecided.": (
+            (drawn.kind == "randomised").any()
+        ),
+        "Dashed lines are the owner's caps.": any(cap is not None for cap in caps.values()),
+        "The orange ring is the choice within the caps.": len(chosen),
+        f"The black ring is the knee ({ringed}), farthest below the line between the ends of the frontier.": ringed,
+        f"{write_count(unknown, 'release')} without a known loss cannot be drawn.": unknown,
     }
     return " ".join(text for text, holds in said.items() if holds)
 
 
 @drawing
 def risk_utility(releases: Releases) -> Drawn:
-    """Two panels beside one another, the risk and the loss, with a line for each release: kind by kind, in each the
-    least risk first.
+    """Draw two panels next to each other, the risk and the loss, with a line for each release.
+
+    Releases of a kind are next to each other, in ascending order of risk.
 
     Parameters
     ----------
     releases : DataFrame
-        Of `decision.points`.
+        The table of `decision.points`.
     """
     drawn = some(releases.dropna(subset=["privacy", "utility"]), "release with both numbers")
     kinds = catalogue.groups(drawn.sanitizer)
     drawn = drawn.assign(kind=drawn.sanitizer.map(catalogue.group), seen=ABLE)
     drawn.loc[drawn.status == "refused", "seen"] = REFUSED
     drawn = drawn.sort_values("privacy").sort_values("kind", key=lambda kind: kind.map(kinds.index), kind="stable")
-    risk, loss = (facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
+    risk, loss = (measure_facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
     low = float(drawn.privacy[drawn.privacy > 0].min()) / 2
     logarithmic = alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False)
-    marks = base.distinguished("kind", kinds)
+    marks = base.distinguish_series("kind", kinds)
     marks["fill"] = alt.Fill("kind:N", scale=marks["color"]["scale"], legend=None)
     dots = base.of_columns(drawn, ["privacy", "utility", "setting", "kind", "seen"])
+    tips: list[Any] = ["setting:N", "kind:N"]
+    tips += [
+        alt.Tooltip(f"{side}:Q", title=of.label, format=".4~g") for side, of in (("privacy", risk), ("utility", loss))
+    ]
     inside = alt.FillOpacity("seen:Q", scale=None, legend=None)
-    dots = dots.mark_point(size=45, strokeWidth=1.6).encode(fillOpacity=inside, tooltip=["setting"], **marks)
+    dots = dots.mark_point(size=45, strokeWidth=1.6).encode(fillOpacity=inside, tooltip=tips, **marks)
     dots = dots.properties(width=PANEL, height=alt.Step(17))
     panels = []
     for side, of, title, scale in (
@@ -338,15 +363,17 @@ def risk_utility(releases: Releases) -> Drawn:
         x = alt.X(f"{side}:Q", title=title, scale=scale, axis=ticks)
         panels.append(dots.encode(x=x, y=alt.Y("setting:N", sort=drawn.setting.tolist(), title=None, axis=lines)))
     nearest = drawn[drawn.status != "refused"]
-    said = "No release may be chosen"
+    title = "No release may be chosen"
     if len(nearest):
-        best = nearest.loc[nearest.privacy.idxmin()]
-        said = f"{len(drawn)} releases; of those that may be chosen, {best.setting} has the least risk"
+        least = nearest.setting[nearest.privacy.idxmin()]
+        title = base.choose_title(
+            f"{least} has the least risk of those that may be chosen", f"Least risk of the possible choices: {least}"
+        )
     without = len(releases) - len(drawn)
-    unseen = f" {without} of {len(releases)} are not drawn, for a number of theirs is not known." if without else ""
+    unseen = f" {write_count(without, 'release')} cannot be drawn, because a number is missing." if without else ""
     return (
         alt.hconcat(*panels),
-        said,
-        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Hollow: it may not be chosen."
-        + unseen,
+        title,
+        f"Each row shows the {risk.phrase} and the {loss.phrase} of one of {len(drawn)} releases; lower is better for "
+        f"both. Releases with hollow marks may not be chosen.{unseen}",
     )

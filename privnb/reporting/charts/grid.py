@@ -11,16 +11,16 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
-from privnb.evaluation.results import SETTING, Results
-from privnb.measures import facts
-from privnb.reporting.charts.base import Aggregate, Drawing, shown_rows
+from privnb.evaluation.results import SETTING_COLUMNS, Results
+from privnb.measures import measure_facts
+from privnb.reporting.charts.base import Aggregate, Drawing, escape_rows
 from privnb.reporting.charts.drawing import Drawn, Nothing, drawing
 from privnb.reporting.charts.explorer import CURRENT
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import shown
+from privnb.runtime.names import escape_invisible
 from privnb.runtime.sentences import table_html
 from privnb.runtime.validation import validated
 
@@ -33,11 +33,13 @@ CHOSEN = "datum.row === chosen"
 def every_setting(
     steps: Steps, results: Results, planes: Sequence[pd.DataFrame], measures: Sequence[str], *, start: str = ""
 ) -> Drawn:
-    """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
-    place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
+    """Draw one setting of many, which a menu and a slider choose.
 
-    Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
-    and `said`, what is chosen by its name and in a sentence.
+    The chart shows the numbers of the setting as bars against their baselines, and its place in each plane. The
+    controls are those of Vega, so that the chart works in JupyterLab and in a page without a kernel.
+
+    The chart has these parameters: `series` and `step`, bound to the controls; `steps`, the number of steps of the
+    series; `setting` and `said`, the name of the chosen setting and a sentence about it.
 
     Parameters
     ----------
@@ -45,23 +47,23 @@ def every_setting(
         One row per setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and `parameters` (as
         results name it), each series in the order of the slider.
     results : DataFrame
-        Their numbers; a setting without any cannot be reached.
+        The numbers of the settings; a setting without a number cannot be chosen.
     planes : list of DataFrame
-        One or two of `frontier.points`.
+        One or two tables of `decision.points`.
     measures : list of str
-        Of which lower is better.
+        Measures for which lower is better.
     start : str
         The setting chosen first, by default the first.
     """
-    expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
+    expect.kind("planes", planes, list, tuple, instead="Give one or two tables of `decision.points`.")
     for place, plane in enumerate(planes):
         check_points(f"planes[{place}]", plane)
     known = _known(measures, results)
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
     if not known:
         raise Nothing("number of these measures")
-    rows = shown_rows(_numbered(steps, results, planes, known))
-    start = shown(start)
+    rows = escape_rows(_numbered(steps, results, planes, known))
+    start = escape_invisible(start)
     data = alt.InlineData(values=rows.astype(object).where(rows.notna(), None).to_dict("records"), name="settings")
     series = rows.groupby("series", sort=False).row.agg(["min", "size"])
     first = rows[rows.setting == start].iloc[0] if start in set(rows.setting) else rows.iloc[0]
@@ -80,45 +82,50 @@ def every_setting(
     heading = heading.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT)
     heading = heading.encode(x=alt.value(0), y=alt.value(7), text="heading:N")
     panels = [_strip(data, rows, measure) for measure in known]
-    of = [{axis: f"{axis} loss: {facts(plane[f'{axis}_measure'].iloc[0]).label}" for axis in AXES} for plane in planes]
+    of = [
+        {axis: f"{axis} loss: {measure_facts(plane[f'{axis}_measure'].iloc[0]).label}" for axis in AXES}
+        for plane in planes
+    ]
     across = [alt.hconcat(*(_among(data, rows, place, of) for place in range(len(of))), spacing=24)] if of else []
     return (
         alt.vconcat(heading, *panels, *across, spacing=16).add_params(*parameters),
-        f"{len(rows)} settings of {rows.sanitizer.nunique()} sanitizers: choose one, and see what it loses",
-        "Bars and the diamond: the chosen setting; its line: the others of the menu's choice. Each step of the slider "
-        "is stricter. Strong ticks: baselines. Grey ticks: all settings. Points: filled, with the line, efficient; "
-        "hollow blue, undecided; hollow grey, dominated. Shorter bars, and points further left and down, lose less.",
+        f"Choose one of {len(rows)} settings and see what it loses",
+        f"The settings belong to {rows.sanitizer.nunique()} sanitizers. Each step of the slider is stricter. The bars "
+        "and the diamond show the chosen setting, and the line through the diamond shows the other steps of the "
+        "slider. Strong ticks are baselines, and grey ticks show all settings. Filled points with the line are "
+        "efficient, hollow blue points are undecided, and hollow grey points are dominated. Shorter bars, and points "
+        "further left and down, mean smaller losses.",
     )
 
 
 def _known(measures: Sequence[str], results: pd.DataFrame) -> dict[str, str]:
-    """Those of which there is a number, with their titles: `{name: title}`."""
+    """Return the measures that have a number, with their titles: `{name: title}`."""
     if not expect.texts("measures", measures, "measures"):
-        raise UsageError("measures must name one measure or more, got none.")
+        raise UsageError("`measures` must name at least one measure; got none.")
     there = set(results.measure[results.value.notna()])
-    return {name: facts(name).label for name in measures if name in there}
+    return {name: measure_facts(name).label for name in measures if name in there}
 
 
 def _numbered(
     steps: pd.DataFrame, results: pd.DataFrame, planes: Sequence[pd.DataFrame], measures: Mapping[str, str]
 ) -> pd.DataFrame:
-    """One row per setting: each measure with its baseline and in words, its losses in each plane, and a sentence."""
+    """Return one row per setting: each measure with its baseline and in words, its losses per plane, and a sentence."""
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
-        found = results[results.measure == measure].drop_duplicates(SETTING)
+        found = results[results.measure == measure].drop_duplicates(SETTING_COLUMNS)
         texts = [_worded(measure, *pair) for pair in zip(found.value, found.baseline, strict=True)]
-        found = found[[*SETTING, "value", "baseline"]].assign(text=texts)
-        found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_text"]
-        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one")
+        found = found[[*SETTING_COLUMNS, "value", "baseline"]].assign(text=texts)
+        found.columns = [*SETTING_COLUMNS, measure, f"{measure}_base", f"{measure}_text"]
+        rows = rows.merge(found, on=SETTING_COLUMNS, how="left", validate="many_to_one")
         rows = rows.fillna({found.columns[-1]: "not counted"})
     for place, plane in enumerate(planes):
         names = {name: f"{name}_{place}" for name in (*AXES, "status", "why")}
-        found = plane[[*SETTING, *names]].rename(columns=names)
-        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one")
+        found = plane.assign(why=plane.why.map(str))[[*SETTING_COLUMNS, *names]].rename(columns=names)
+        rows = rows.merge(found, on=SETTING_COLUMNS, how="left", validate="many_to_one")
     size, step = rows.groupby("series").row.transform("size"), rows.groupby("series").cumcount() + 1
     of = [f" (step {here} of {all})" if all > 1 else "" for here, all in zip(step, size, strict=True)]
     missing = rows[[*measures]].isna().all(axis=1)
-    rows["heading"] = rows.setting + of + np.where(missing, ": this table cannot be sanitized so", "")
+    rows["heading"] = rows.setting + of + np.where(missing, ": this table cannot be sanitized in this way", "")
     worded = rows[[f"{measure}_text" for measure in measures]]
     rows["said"] = [
         "\n".join([name, *(f"{title}: {text}" for title, text in zip(measures.values(), texts, strict=True))])
@@ -131,30 +138,31 @@ def _numbered(
 def _worded(measure: str, value: float, baseline: float) -> str:
     if pd.isna(value):
         return "withheld"
-    number = facts(measure).bare
+    number = measure_facts(measure).bare
     return number(value) + ("" if pd.isna(baseline) else f" (baseline {number(baseline)})")
 
 
 def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
-    """The bar of one measure above all its values; its title and its number stand on top."""
+    """Return the bar of one measure over ticks of all its values, with its title and its number above it."""
     there = rows[[measure, f"{measure}_base"]].to_numpy(float)
     domain = [min(0.0, float(np.nanmin(there))), float(np.nanmax(there)) or 1.0]
     x = alt.X(f"{measure}:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
     base = alt.Chart(data, width=ACROSS, height=BAR)
     one = base.transform_filter(CHOSEN)
+    tips = [alt.Tooltip("setting:N"), alt.Tooltip(f"{measure}_text:N", title=measure_facts(measure).label)]
     text: dict[str, Any] = {"baseline": "bottom", "fontSize": 12}
     number = one.mark_text(align="right", fontWeight="bold", **text)
     return alt.layer(
         base.mark_tick(color=PALE, thickness=1, size=BAR).encode(x=x),
-        one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
+        one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0), tooltip=tips),
         one.mark_tick(color=INK, thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
-        one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
+        one.mark_text(align="left", text=measure_facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
         number.encode(x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_text:N"),
     )
 
 
 def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Mapping[str, str]]) -> Drawing:
-    """One plane: all settings, the efficient ones joined, the chosen series and the chosen setting in it."""
+    """Return one plane: all settings, a line through the efficient ones, the chosen series and the chosen setting."""
     encoded: dict[str, Any] = {}
     names = {axis: f"{axis}_{place}" for axis in AXES}
     drawn = rows[[*names.values()]].astype(float).dropna()
@@ -169,6 +177,8 @@ def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Ma
         )
     base = alt.Chart(data).transform_filter(f"isValid(datum.{names['privacy']}) && isValid(datum.{names['utility']})")
     base, status = base.encode(**encoded), f"datum.status_{place}"
+    tips = [alt.Tooltip("setting:N"), *(alt.Tooltip(f"{name}_{place}:N", title=name) for name in ("status", "why"))]
+    tips += [alt.Tooltip(f"{names[axis]}:Q", title=of[place][axis], format=",.4~g") for axis in AXES]
     efficient, one = base.transform_filter(f"{status} === 'efficient'"), base.transform_filter(CHOSEN)
     series = base.transform_filter("datum.series === data('settings')[chosen].series")
     return alt.layer(
@@ -176,10 +186,12 @@ def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Ma
         base.mark_point(size=40, opacity=1, strokeWidth=1.2).encode(
             color=alt.condition(f"{status} === 'dominated'", alt.value(PALE), alt.value(COLOURS[0])),
             fill=alt.condition(f"{status} === 'efficient'", alt.value(COLOURS[0]), alt.value("white")),
-            tooltip=["setting:N", f"status_{place}:N", f"why_{place}:N"],
+            tooltip=tips,
         ),
         series.mark_line(color=CURRENT, strokeWidth=1.5).encode(order="row:Q"),
-        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke=INK),
+        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke=INK).encode(
+            tooltip=tips
+        ),
     ).properties(width=(ACROSS - 80 * (len(of) - 1)) // len(of), height=PANEL)
 
 
@@ -198,12 +210,12 @@ class _Tables:
 
 @validated
 def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Tables:
-    """The numbers of `every_setting` as tables that unfold, one per series of its menu; each with its baseline.
+    """Return the numbers of `every_setting` and their baselines, in one table that unfolds for each series of its menu.
 
     Parameters
     ----------
     steps, results, measures
-        As of `every_setting`.
+        The same as for `every_setting`.
 
     Returns
     -------
@@ -213,7 +225,8 @@ def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Ta
     rows = _numbered(steps, results, [], known)
     columns = {"setting": "", **{f"{measure}_text": title for measure, title in known.items()}}
     folded = [
-        f"<details><summary>{shown(html.escape(series))}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
+        f"<details><summary>{escape_invisible(html.escape(series))}: {len(part)} "
+        f"setting{'s' * (len(part) > 1)}</summary>"
         + table_html(part[[*columns]].rename(columns=columns))
         + "</details>"
         for series, part in rows.groupby("series", sort=False)

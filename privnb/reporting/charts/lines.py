@@ -1,4 +1,4 @@
-"""A line for each member of a series: by the bound of a privacy model, by wishes, by the values of a column."""
+"""Charts of lines: by the bound of a privacy model, by wishes, and by the values of a column."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from privnb.evaluation.results import Results
-from privnb.measures import facts
+from privnb.evaluation.results import Results, name_setting
+from privnb.measures import measure_facts
 from privnb.measures.base import Measure
-from privnb.reporting.charts.base import axis, distinguished, of_columns
+from privnb.reporting.charts.base import add_ids, axis, choose_title, distinguish_series, of_columns, tip_format
 from privnb.reporting.charts.drawing import Drawn, drawing, panel, some
-from privnb.reporting.findings.base import Finding, extremes
 from privnb.runtime import expect
+from privnb.runtime.sentences import join_names
 from privnb.sanitizers import catalogue
 
 HEIGHT = 140  # pixels of a panel of lines: three and their legend are drawn on one screen, not smaller
@@ -32,27 +32,36 @@ def curves(
     size: int = 60,
     **upright: Any,
 ) -> alt.LayerChart:
-    """A line with points for each member of `series`, in its colour and shape: the values of a measure by the column of
-    the encoding `x`. `upright`: what else the upright axis says.
+    """Return a line with points for each member of `series`, in its color and shape.
+
+    The lines show the values of a measure by the column of the encoding `x`; `upright` has the options of the vertical
+    axis.
     """
-    looks = distinguished(series, order or list(dict.fromkeys(rows[series])))
+    looks = distinguish_series(series, order or list(dict.fromkeys(rows[series])))
     y = alt.Y("value:Q", **{"title": of.label, "axis": axis(of.format)} | upright)
-    base = of_columns(rows, [x.shorthand.partition(":")[0], "value", series]).encode(x=x, y=y, **looks)
-    return base.mark_line() + base.mark_point(filled=True, size=size, opacity=1)
+    column = x.shorthand.partition(":")[0]
+    base = of_columns(rows, [column, "value", series]).encode(x=x, y=y, color=looks["color"])
+    tips = [
+        alt.Tooltip(f"{series}:N"),
+        alt.Tooltip(x.shorthand, title=x["title"], format=x["axis"]["format"]),
+        alt.Tooltip("value:Q", title=of.label, format=tip_format(of.format)),
+    ]
+    points = base.mark_point(filled=True, size=size, opacity=1).encode(shape=looks["shape"], tooltip=tips)
+    return base.mark_line() + points  # with a shape, a line would draw points of its own
 
 
 @drawing
 def lines(results: Results, measure: str) -> Drawn:
-    """One line per sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t.
+    """Draw a measure by the bound that varies, a line per sanitizer and a panel per `parameter`: k, l, t.
 
     Parameters
     ----------
     results : DataFrame
-        Of `gallery.losses`.
+        The table of `gallery.measure_penalties`.
     measure : str
     """
-    of, rows = facts(measure), some(results[results.measure == measure].dropna(subset="value"), measure)
-    named = rows.assign(sanitizer=rows.sanitizer.map(catalogue.title))
+    of, rows = measure_facts(measure), some(results[results.measure == measure].dropna(subset="value"), measure)
+    named = add_ids(rows).assign(sanitizer=rows.sanitizer.map(catalogue.title))
     order = list(dict.fromkeys(named.sanitizer))
     panels = []
     for letter, part in named.groupby("parameter", sort=False):
@@ -62,47 +71,49 @@ def lines(results: Results, measure: str) -> Drawn:
         panels.append(panel(chart.properties(height=HEIGHT), BOUNDS[letter]))
     return (
         alt.vconcat(*panels),
-        extremes(rows, of.title)[0].title,
-        f"Lines: {of.label} by sanitizer; {of.better} is better. A sanitizer that cannot reach a bound has no point "
-        "there, nor has a number that is withheld.",
+        choose_title(
+            f"{of.title} is largest with {name_setting(rows.loc[rows.value.idxmax()])}", f"{of.title} by bound"
+        ),
+        f"Each line shows the {of.label} by sanitizer; {of.better} is better. Points are missing where a sanitizer "
+        "cannot reach a bound, or where a number is withheld.",
     )
 
 
 @drawing
 def by_wishes(results: Results, measure: str) -> Drawn:
-    """A line per way of keeping wishes: a measure by the share of people who have one.
+    """Draw a measure by the share of people who have a wish, a line per way of meeting wishes.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.own_k` or `experiments.guards`.
+        The results of `experiments.own_k` or `experiments.guards`.
     measure : str
     """
-    of, rows = facts(measure), some(results[(results.measure == measure) & results.value.notna()], measure)
+    of, rows = measure_facts(measure), some(results[(results.measure == measure) & results.value.notna()], measure)
     x = alt.X("bound:Q", title="people with a wish", axis=alt.Axis(values=sorted({*rows.bound}), format=".0%"))
     apart = rows.groupby("variant").value.agg(lambda values: values.max() - values.min())
-    moved = max(dict.fromkeys(rows.variant), key=apart.get)  # a line that lies flat tells nothing of wishes
+    moved = max(dict.fromkeys(rows.variant), key=apart.get)  # a flat line shows nothing about wishes
     line = rows[rows.variant == moved].sort_values("bound")
     first, last = line.iloc[0], line.iloc[-1]
     return (
         curves(rows, of, x),
-        f"{of.title}, {moved}: {of.bare(first.value)} if {first.bound:.0%} of people have a wish, "
-        f"{of.bare(last.value)} if {last.bound:.0%} do",
-        f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or "
-        "impossible has no point.",
+        choose_title(f"{of.title}: {of.bare(first.value)} with few wishes, {of.bare(last.value)} with many", of.title),
+        f"The lines show the {of.label} by the share of people who have a wish; {of.better} is better. The title "
+        f"compares {first.bound:.0%} with {last.bound:.0%} of people ({moved}). Withheld or impossible numbers have no "
+        "point.",
     )
 
 
 @drawing
 def distributions(results: Results, target: str = "") -> Drawn:
-    """A line for each reading of one column, by interval or category.
+    """Draw the distribution of one column by interval or category, a line per way of reading the release.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.reconstructions`.
+        The results of `experiments.reconstructions`.
     target : str
-        The column; empty: the first.
+        The column. If it is empty, the first column is drawn.
     """
     shares = some(results[results.measure == "interval_share"], "interval share")
     target = target or shares.target.iloc[0]
@@ -111,37 +122,41 @@ def distributions(results: Results, target: str = "") -> Drawn:
     first = some(known[known.measure == "interval_share"], "interval share").iloc[0]
     known = known[(known.sanitizer == first.sanitizer) & (known.parameters == first.parameters)]
     rows, losses = (known[known.measure == measure] for measure in ("interval_share", "distribution_loss"))
-    of, order = facts("interval_share"), [kind for kind in KINDS if kind in set(rows.variant)]
+    of, order = measure_facts("interval_share"), [kind for kind in KINDS if kind in set(rows.variant)]
     x = alt.X("group:N", sort=list(dict.fromkeys(rows.group)), title=target, axis=alt.Axis(labelAngle=-45))
     title = f"How {target} is distributed"
     if len(losses):
         best = losses.loc[losses.value.idxmin()]
-        title = Finding.of(best, f"{facts('distribution_loss').title}, {target} {best.variant}").title
-    said = f"Lines: {of.label} by {target}. A point that is missing is of few people, and withheld."
+        lost = measure_facts("distribution_loss")
+        least = f"{lost.bare(best.value)}, {best.variant}"
+        title = choose_title(f"{lost.title} of {target}: {least}", f"{lost.title}: {least}", title)
+    said = f"Each line shows the {of.label} by {target}. A missing point concerns few people and is withheld."
     return curves(rows, of, x, order=order, size=50), title, said
 
 
 @drawing
 def counts_known(results: Results) -> Drawn:
-    """A line each for tables published in full and with small counts suppressed: the share of small counts that are
-    known to within so many people.
+    """Draw the share of small counts that are known to within N people.
+
+    One line shows tables published in full, and the other shows tables with suppressed small counts.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.tables_published`.
+        The results of `experiments.tables_published`.
     """
     rows = some(results[results.measure == "bounds_within"].dropna(subset="value"), "small count")
     disclosed = rows[rows.bound < results[results.measure == "cells_disclosed"].bound.iloc[0]]
     disclosed = some(disclosed.loc[disclosed.groupby("variant", sort=False).bound.idxmax()], "small count")
     first, *others = disclosed.itertuples()
-    of = facts("bounds_within")
+    of = measure_facts("bounds_within")
     people = "1 person" if first.bound == 1 else f"{first.bound:g} people"
-    title = f"Small counts known to within {people}, {first.variant}: {of.bare(first.value)}"
-    title += "".join(f"; {other.variant}: {of.bare(other.value)}" for other in others)
+    title = f"{of.bare(first.value)} of small counts are known to within {people}"
+    variants = [f"{of.bare(each.value)} ({each.variant})" for each in (first, *others)]
     x = alt.X("bound:Q", title="width of the bounds", axis=alt.Axis(values=sorted({*rows.bound})))
     return (
         curves(rows, of, x, title=of.unit, scale=alt.Scale(domain=[0, 1])),
         title,
-        "Lines: share of small counts whose bounds, by tables of two attributes, lie that close; lower is better.",
+        "The lines show the share of small counts whose bounds, from tables of two attributes, differ by at most the "
+        f"given number of people; lower is better. Known to within {people}: {join_names(variants)}.",
     )

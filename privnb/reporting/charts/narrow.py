@@ -1,35 +1,36 @@
-"""A chart for the width of a telephone: panels below one another, narrower, with the same words as large as before."""
+"""Charts for the width of a telephone: narrower panels, one below the other, with text of the same size."""
 
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-ACROSS, LABEL = 176, 228  # pixels of a panel, and of a label
-LETTERS, TITLE = 34, 50  # of a line of an axis's title, and of a panel's
-FITS = 354  # pixels of the narrowest drawing that fills a telephone's page
-LEAST = 90  # pixels of a panel, so that it can be read
-WHOLE = {"whole": True}  # as a chart's `usermeta`
-WIDE = 400  # pixels from which on a chart is too wide to be scaled down and read
+ACROSS, LABEL = 176, 228  # the width of a panel and of a label, in pixels
+LETTERS, TITLE = 34, 50  # letters per line of the title of an axis, and of a panel
+FITS = 354  # the width of a drawing that fills a telephone's page, in pixels
+LEAST = 90  # the smallest width of a readable panel, in pixels
+WHOLE = {"whole": True}  # the `usermeta` of a chart that stays as it is
+WIDE = 400  # a chart of more pixels cannot be read when it is scaled down
 
 
-def narrow(spec: dict[str, Any], across: int = ACROSS) -> dict[str, Any]:
-    """The specification of a chart, as a dict, for a narrow page, its panels `across` pixels wide; the same one where
-    it has controls, words in cells, which would not hold them, or is a plane that is to stay `whole`, since words stand
-    beside its marks.
+def narrow_chart(spec: dict[str, Any], across: int = ACROSS) -> dict[str, Any]:
+    """Return the specification of a chart for a narrow page, with panels of `across` pixels.
+
+    A chart stays the same if it has controls, if its cells contain words, which would not fit, or if it is a plane with
+    words next to its marks, which is marked as `whole`.
     """
     whole = WHOLE.items() <= spec.get("usermeta", {}).items()
     if whole or "params" in spec or any(_mark(layer) == "rect" for layer in spec.get("layer", [])):
         return spec
     config = spec.get("config", {})
     axis = config.get("axis", {}) | {"labelLimit": LABEL}
-    # It ends where the panels do: beginning there, it would make the drawing wider, and all words smaller.
+    # The legend ends where the panels end. If it began there, the drawing would be wider and all text smaller.
     layout = {"bottom": {"anchor": "end"}}
     legend = config.get("legend", {}) | {"labelLimit": FITS - 24, "columns": 1, "layout": layout}
     return _narrowed(spec, across, stacked=False) | {"config": config | {"axis": axis, "legend": legend}}
 
 
-def fitting(width: float) -> int:
-    """How wide panels are to be where a drawing with panels of `ACROSS` is `width`, so that it fills a narrow page."""
+def fit_width(width: float) -> int:
+    """Return the width of panels that fill a narrow page, if panels of `ACROSS` pixels make a drawing of `width`."""
     return max(LEAST, round(ACROSS + FITS - width))
 
 
@@ -59,7 +60,7 @@ def _narrowed(part: Any, across: int, *, stacked: bool) -> Any:
         elif name == "legend" and isinstance(value, dict):
             found[name] = value | {"columns": 1}
         elif name == "axis" and isinstance(value, dict):
-            # Beside one another only the first panel has labels; below one another each needs them.
+            # Panels next to one another share the labels of the first; panels below one another each need labels.
             found[name] = {key: each for key, each in value.items() if not (stacked and key == "labels" and not each)}
             found[name] = _narrowed(found[name], across, stacked=stacked) | {"labelLimit": LABEL}
         else:

@@ -1,5 +1,6 @@
-"""A point for each setting and member of a series, with interval and baseline: of miners, attacks, published models,
-ways to hide rules, and predictions.
+"""Charts of a point for each setting and member of a series, with interval and baseline.
+
+The series are miners, attacks, published models, ways to hide rules, and predictions.
 """
 
 import itertools
@@ -11,20 +12,29 @@ import pandas as pd
 
 from privnb import attacks
 from privnb.attacks.recovery.base import Recovery
-from privnb.evaluation.results import SETTING, Results, as_shares
-from privnb.measures import facts
-from privnb.reporting.charts.base import axis, distinguished, intervals, of_columns, settings
-from privnb.reporting.charts.drawing import Drawn, drawing, panel, some, stacked
+from privnb.evaluation.results import SETTING_COLUMNS, Results, convert_to_shares
+from privnb.measures import measure_facts
+from privnb.reporting.charts.base import (
+    add_ids,
+    average_settings,
+    axis,
+    choose_title,
+    describe_intervals,
+    distinguish_series,
+    of_columns,
+    tip_format,
+)
+from privnb.reporting.charts.drawing import Drawn, drawing, panel, some, stack_panels
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
-from privnb.reporting.findings.base import Finding, extremes
 from privnb.runtime import numerals
+from privnb.runtime.wording import sentence_case
 
 COSTS = {"misses_cost": "other rules lost", "artifactual_patterns": "rules found that are new"}
 MODEL, CONTROL = "learned from the people", "learned from random labels"
 LITERAL = "taken literally"
-RELEASE = ["dataset", *SETTING]
-NOISE = (  # what takes noise off stands together in charts: as many as there are colours
-    attacks.PcaRemoval, attacks.SpectralFiltering, attacks.SvdFiltering, attacks.GaussianMap, attacks.EmpiricalMap,
+RELEASE = ["dataset", *SETTING_COLUMNS]
+NOISE = (  # attacks that remove noise share a chart, one colour each
+    attacks.PCARemoval, attacks.SpectralFiltering, attacks.SVDFiltering, attacks.GaussianMap, attacks.EmpiricalMap,
     attacks.DistributionAnalysis,
 )  # fmt: skip
 PREDICTIONS = {  # put into a release, by variant and control
@@ -37,8 +47,7 @@ PREDICTIONS = {  # put into a release, by variant and control
 
 @drawing
 def dots(results: Results, measure: str) -> Drawn:
-    """One dot per setting and miner, its 95% interval as a line; ticks mark the baseline. One panel per set of
-    miners.
+    """Draw a dot per setting and miner with its 95% interval and baseline, in a panel per set of miners.
 
     Parameters
     ----------
@@ -46,80 +55,85 @@ def dots(results: Results, measure: str) -> Drawn:
         Tidy results.
     measure : str
     """
-    of, whole = facts(measure), results[results.measure == measure]
+    of, whole = measure_facts(measure), results[results.measure == measure]
     unit = f"{of.phrase} (share of {of.unit})"
-    rows = settings(whole)
+    rows = average_settings(whole)
     some(rows.dropna(subset="value"), measure)
-    rows = as_shares(rows)
+    rows = convert_to_shares(rows)
     looks: dict[str, Any] = {"zero": False, "format": "{:%}", "order": list(dict.fromkeys(rows.miner))}
     panels = [
         panel(ranges(part, "miner", unit, **looks), name or "main set of miners")
         for name, part in rows.groupby("miner_set", sort=False)
     ]
+    best = rows.loc[rows.dropna(subset="value").groupby(["miner_set", "miner"]).value.idxmax()].setting.value_counts()
+    of_miners = f" for {best.iloc[0]} of {best.sum()} miners" if len(best) > 1 else ""
     return (
-        stacked(panels),
-        extremes(rows, of.title, format="{:%}")[0].title,
-        f"Dots: {unit} by setting and miner; lines: {intervals(whole)}; ticks: the baseline.",
+        stack_panels(panels),
+        choose_title(f"{of.title} is largest with {best.index[0]}{of_miners}", f"{of.title} by release"),
+        f"Dots show the {unit} by setting and miner, lines {describe_intervals(whole)}, and ticks the baseline.",
     )
 
 
 @drawing
 def hidden_rules(results: Results) -> Drawn:
-    """Two points for each way to hide rules: the share of other rules that it loses, and of those found that are new.
+    """Draw the share of other rules that each algorithm loses by hiding rules, and the share of new ones.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.rules_hidden`.
+        The results of `experiments.rules_hidden`.
     """
     rows = results[results.measure.isin(COSTS) & (results.variant == "")].dropna(subset="value")
-    rows = some(rows, "hidden rule").assign(setting=rows.sanitizer, kind=rows.measure.map(COSTS))
+    rows = add_ids(some(rows, "hidden rule")).assign(setting=rows.sanitizer, kind=rows.measure.map(COSTS))
     lost = rows[rows.measure == "misses_cost"]
     least, most = lost.loc[lost.value.idxmin()], lost.loc[lost.value.idxmax()]
-    said, beside = f"Least of the other rules lost, by {least.setting}", {most.setting: most.value}
+    fewest = f"fewest other rules: {numerals.write_percent(least.value)}"
     return (
         ranges(rows, "kind", "share of rules", format="{:%}", order=list(COSTS.values())),
-        Finding.of(least, said, setting="", beside=beside).title,
-        "Points: of each way to hide the rules, what becomes of all others; lower is better.",
+        choose_title(f"{least.setting} loses {fewest}", f"One algorithm loses {fewest}"),
+        "Points show how each algorithm that hides rules affects the other rules; lower is better. "
+        f"{most.setting} loses most: {numerals.write_percent(most.value)}.",
     )
 
 
 @drawing
 def published_models(results: Results) -> Drawn:
-    """A point for each miner's published model: how many people an adversary guesses right who has it; ticks: who
-    has not.
+    """Draw how many people an adversary guesses correctly with and without each miner's published model.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.models_published`.
+        The results of `experiments.models_published`.
     """
     rows = results[results.measure == "model_channel"].dropna(subset="value")
     rows = some(rows, "published model that may be shown")
-    rows = rows.assign(setting=rows.miner, kind=rows.control.map(lambda control: CONTROL if control else MODEL))
-    best, of = rows.loc[(rows.value - rows.baseline).idxmax()], facts("model_channel")
+    kinds = rows.control.map(lambda control: CONTROL if control else MODEL)
+    rows = add_ids(rows).assign(setting=rows.miner, kind=kinds)
+    best, of = rows.loc[(rows.value - rows.baseline).idxmax()], measure_facts("model_channel")
+    guessed = f"{of.bare(best.value)} of people are guessed correctly"
     return (
         ranges(rows, "kind", of.unit, zero=False, format="{:%}", order=[MODEL, CONTROL]),
-        Finding.of(best, f"{of.title}, by {best.miner}", setting="").title,
-        f"Points: people guessed right with the published model, lower is better; lines: {intervals(rows)}; "
-        "ticks: without it.",
+        choose_title(f"With the published {best.miner}, {guessed}", f"With a published model, {guessed}"),
+        f"Points show the people guessed correctly with the published model (lower is better), lines "
+        f"{describe_intervals(rows)}, and ticks those guessed correctly without it.",
     )
 
 
 @drawing
 def recovery(results: Results, measure: str = "recovery_error") -> Drawn:
-    """A point for each release and attack, ticks for the guess without anybody's row; a panel for each table.
+    """Draw a point for each release and attack, and ticks for the guess without any row; a panel for each table.
 
-    A method has the same colour in every chart, whatever its adversary knows.
+    A method has the same color in every chart, whatever its adversary knows.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results of attacks that recover numbers.
     measure : str
-        `recovery_error`, or `cell_error` of made-up records, whose ticks are the noisy numbers as they stand.
+        `recovery_error`, or `cell_error` of synthetic records, whose ticks are the noisy numbers taken literally.
     """
-    of, rows = facts(measure), settings(some(of_all(results, measure), measure))
+    of, rows = measure_facts(measure), of_all(average_settings(results[results.measure == measure]), measure)
+    rows = some(rows, measure)
     order, known = list(dict.fromkeys(rows.miner)), _colours()
     colours = [known.get(name.partition(": ")[0], GREY) for name in order]
     panels = [
@@ -130,57 +144,61 @@ def recovery(results: Results, measure: str = "recovery_error") -> Drawn:
     attacks = rows[rows.miner != LITERAL]
     left = attacks.value / literal.reindex(pd.MultiIndex.from_frame(attacks[RELEASE])).to_numpy()
     if left.notna().any():
-        best, how = attacks.loc[left.idxmin()], "takes most of it off"
-        beside = {LITERAL: literal[tuple(best[RELEASE])]}
+        best = attacks.loc[left.idxmin()]
+        did, gained = "removes most error", f" (taken literally: {of.bare(literal[tuple(best[RELEASE])])})"
     else:
-        best, how, beside = rows.loc[(rows.value / rows.baseline).idxmin()], "comes nearest", {}
-    lines = f"; lines: {intervals(rows)}" if rows.low.notna().any() else ""
+        best, did, gained = rows.loc[(rows.value / rows.baseline).idxmin()], "comes nearest", ""
+    left_over = f"{did}: {of.bare(best.value)} is left"
+    title = choose_title(f"{sentence_case(best.method)} {left_over}", f"One attack {left_over}")
+    lines = f", lines {describe_intervals(rows)}" if rows.low.notna().any() else ""
     return (
-        stacked(panels),
-        Finding.of(best, f"{of.title} of {best.miner}, which {how}", beside=beside).title,
-        f"Points: {of.label} by release and attack, lower is nearer{lines}; ticks: {of.baseline}.",
+        stack_panels(panels),
+        title,
+        f"Points show the {of.label} by release and attack; lower is nearer to the true numbers{lines}; ticks show the "
+        f"error of {of.baseline}. The title is about {best.setting}{gained}.",
     )
 
 
 def _colours() -> dict[str, str]:
-    """`{title: colour}` of the methods that recover numbers."""
+    """Return the color of each method that recovers numbers, by its title."""
     every = [each for name in attacks.__all__ if issubclass(each := getattr(attacks, name), Recovery)]
     methods = [*NOISE, *(each for each in every if each not in NOISE)]
     return {each.title: colour for each, colour in zip(methods, itertools.cycle(COLOURS), strict=False)}
 
 
 def of_all(results: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """The rows of a measure about all columns and everybody, the released numbers as they stand as one more attack."""
+    """Return the rows of a measure about all columns and people, with the released numbers as one more attack."""
     rows = results[(results.measure == measure) & (results.group == "") & (results.control == "")]
     rows = rows[(rows.target == "") & rows.value.notna()]
     as_it_stands = rows[rows.variant == LITERAL]
-    once = as_it_stands.drop_duplicates(RELEASE).assign(miner=LITERAL, variant="")
+    once = as_it_stands.drop_duplicates(RELEASE).assign(miner=LITERAL, variant="", method=LITERAL)
     attacks = rows[rows.variant == ""]
     known = attacks.miner.where(attacks.knows == "", attacks.miner + ": " + attacks.knows)
-    return pd.concat([attacks.assign(miner=known), once], ignore_index=True)
+    return pd.concat([attacks.assign(miner=known, method=attacks.miner), once], ignore_index=True)
 
 
 @drawing
 def gains(results: Results, measure: str) -> Drawn:
-    """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
+    """Draw a gain by setting, and the change of the gain by predictions in two readings of the attack, with controls.
 
-    On the left the release's own gain, with what chance alone shows as ticks; on the right what is added to it.
+    The left panels show the release's own gain, with ticks for chance alone; the right panels show the change of this
+    gain.
 
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.gains`.
+        The results of `experiments.gains`.
     measure : str
         "accuracy_gain" or "knowledge_gain".
     """
-    title, unit = facts(measure).title, facts(measure).label
+    title, unit = measure_facts(measure).title, measure_facts(measure).label
     of_it = results[(results.measure == measure) & (results.miner == "")]
     before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
     for each in (before, after):
         some(each, f"{measure} with predictions")
-    changed = settings(_changed(after, before))
+    changed = average_settings(_changed(after, before))
     changed["kind"] = [PREDICTIONS[pair] for pair in zip(changed.variant, changed.control, strict=True)]
-    released = settings(before).assign(kind="the release")
+    released = average_settings(before).assign(kind="the release")
     order = [kind for kind in PREDICTIONS.values() if kind in set(changed.kind)]
     panels = []
     for name, part in changed.groupby("miner_set", sort=False):
@@ -192,18 +210,20 @@ def gains(results: Results, measure: str) -> Drawn:
     added, control = (_range(changed.value[(changed.control != "") == of_control]) for of_control in (False, True))
     return (
         alt.vconcat(*panels),
-        f"{title}: predictions change it by {added}, as many random labels by {control}",
-        f"Left: {unit}; ticks: the same classes with values permuted at random. Right: what the worst miner's "
-        f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
+        f"{title}: predictions change it by {added}",
+        f"The left panel shows the {unit}; its ticks show the same classes with values permuted at random. The right "
+        f"panel shows how much the gain changes if the worst miner's nearer predictions are inserted, and if the same "
+        f"number of random labels is inserted (random labels: {control}). Lines show {_draws(after)}.",
     )
 
 
 def _range(values: pd.Series) -> str:
-    return f"{values.min():+.4f} to {values.max():+.4f}".replace("-", numerals.MINUS)
+    least, most = (round(value, 4) + 0.0 for value in (values.min(), values.max()))  # no negative zero
+    return f"{least:+.4f} to {most:+.4f}".replace("-", numerals.MINUS)
 
 
 def _changed(after: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """The rows of gains after an attack, less the release's own gain of the same setting and seed."""
+    """Return the gains after an attack, minus the release's own gain of the same setting and seed."""
     keys = [*RELEASE, "seed", "target"]
     own = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before")).value_before
     rows = after.reset_index(drop=True)
@@ -215,11 +235,16 @@ def _released(rows: pd.DataFrame, unit: str) -> alt.LayerChart:
     base = of_columns(rows, ["setting", "value", "baseline"]).encode(y=alt.Y("setting:N", sort=None, title=None))
     x = alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
     ticks = base.mark_tick(color=INK, thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
-    return base.mark_bar(color=COLOURS[5], size=14).encode(x=x) + ticks
+    tips = [
+        alt.Tooltip("setting:N"),
+        alt.Tooltip("value:Q", title=unit, format=",.4~g"),
+        alt.Tooltip("baseline:Q", title="by chance", format=",.4~g"),
+    ]
+    return base.mark_bar(color=COLOURS[5], size=14).encode(x=x, tooltip=tips) + ticks
 
 
 def _draws(after: pd.DataFrame) -> str:
-    """What the lines are: of one seed all draws of the control, else how sure a mean is."""
+    """Return the meaning of the lines: all draws of the control for one seed, otherwise the interval of a mean."""
     control, draws = after[after.control != ""], "from the smallest to the largest draw"
     seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()
     if not len(seeds) or seeds.max() == 1:
@@ -239,10 +264,10 @@ def ranges(
     labels: bool = True,
     colours: Sequence[str] = COLOURS,
 ) -> alt.LayerChart:
-    """A point for each setting and member of `series`, each in its colour and shape, with interval and baseline.
+    """Return a point for each setting and member of `series`, in its color and shape, with interval and baseline.
 
-    `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
-    `colours`: one for each of `order`.
+    `order`: all members that the legend lists; if it is None, the members in these rows. `labels`: whether settings are
+    named. `colours`: one for each of `order`.
     """
     here = list(dict.fromkeys(rows[series]))
     order = order or here
@@ -256,5 +281,12 @@ def ranges(
         chart += base.mark_tick(color=INK, thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
     if rows.low.notna().any():
         chart += base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q")
-    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **distinguished(series, order, colours))
+    chart += base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=x, tooltip=_tips(series, unit, format), **distinguish_series(series, order, colours)
+    )
     return chart.properties(height=alt.Step(max(20, 10 * len(here)), **{"for": "position"}))
+
+
+def _tips(series: str, unit: str, format: str) -> list[Any]:
+    """Return the tooltips of a point: its setting, its member of the series, and its value with its unit."""
+    return ["setting:N", f"{series}:N", alt.Tooltip("value:Q", title=unit, format=tip_format(format))]

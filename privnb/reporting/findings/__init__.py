@@ -1,20 +1,41 @@
-"""What results say, in plain sentences computed from them: each notebook ends with one of these.
+"""Findings: plain sentences that are computed from results. Each notebook ends with a finding.
 
-A sentence names its number, what a guess without the release would reach, and which direction is better. Each function
-takes tidy results and returns `sentences.Sentences`. What the results at hand do not show is left out.
+A sentence states a number, the same number for a guess without the release, and the better direction. Each function
+takes tidy results and returns `sentences.Sentences`. A finding leaves out facts that the results do not show.
 """
 
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions
-from privnb.reporting.findings.by_policy import by_policy, release_card
-from privnb.reporting.findings.frontier import floors, publication, search
-from privnb.reporting.findings.given_away import given_away
-from privnb.reporting.findings.own_wishes import own_wishes
+from privnb.reporting.findings.disclosed_models import disclosed_models
+from privnb.reporting.findings.frontier import publication, search
 from privnb.reporting.findings.owner import owner_choice, utility_declines
-from privnb.reporting.findings.perturbation import perturbation, recovered
+from privnb.reporting.findings.personal_wishes import personal_wishes
+from privnb.reporting.findings.perturbation import noise_removal, perturbation
+from privnb.reporting.findings.policy_decision import (
+    compared_releases,
+    policy_decision,
+    published_columns,
+    release_card,
+)
 from privnb.reporting.findings.release import every_setting, one_setting, release_costs, steep_hierarchy, uniqueness
 
 __all__ = [
-    "adversary_gains", "by_policy", "every_setting", "floors", "given_away", "mined_predictions", "one_setting",
-    "own_wishes", "owner_choice", "perturbation", "publication", "recovered", "release_card", "release_costs",
-    "search", "steep_hierarchy", "uniqueness", "utility_declines",
+    "adversary_gains",
+    "compared_releases",
+    "disclosed_models",
+    "every_setting",
+    "mined_predictions",
+    "noise_removal",
+    "one_setting",
+    "owner_choice",
+    "personal_wishes",
+    "perturbation",
+    "policy_decision",
+    "publication",
+    "published_columns",
+    "release_card",
+    "release_costs",
+    "search",
+    "steep_hierarchy",
+    "uniqueness",
+    "utility_declines",
 ]  # fmt: skip

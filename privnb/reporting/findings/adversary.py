@@ -1,58 +1,72 @@
-"""What adversaries gain, how much of it needs no attack, and what mined predictions add to it."""
+"""The number of people that an attack reaches, the part that needs no attack, and the effect of mined predictions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, Results, measured, over_seeds, setting_name
-from privnb.measures.intervals import t_interval
-from privnb.reporting.findings.base import Finding, Part, of_results
-from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized
-from privnb.runtime import numerals
-from privnb.runtime.sentences import B
-from privnb.runtime.tolerances import ROUNDING
+from privnb.evaluation.results import SETTING_COLUMNS, Results, average_seeds, name_setting, select_measured
+from privnb.measures.intervals import student_interval
+from privnb.reporting.findings.numbers import make_number, number_of_row, to_json_number
+from privnb.reporting.findings.rows import select_release, select_rows, select_sanitized
+from privnb.runtime.tolerances import ROUNDING, nearly_equal
+from privnb.runtime.validation import validated
+from privnb.runtime.wording import Worded
 
-GUESS = "the guess without the release"
-CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
-SHORT = {GUESS: "guess", CONTROLS["ZeroR"]: "ZeroR", CONTROLS["permuted"]: "shuffled guesses"}
+GUESS = "guess"
+CONTROLS = ("ZeroR", "permuted")  # one answer for everybody; the miners' guesses, permuted at random
 CHANCE = 1 / 40  # of comparisons lie by chance above all draws
-READINGS = {
-    "with predictions": "Predictions in the first record of each distinct row",
-    "with all predictions": "Predictions for all people",
-}
+READINGS = ("with predictions", "with all predictions")
 
 
-@of_results(otherwise="No release was attacked.")
-def adversary_gains(results: Results) -> Iterator[Part]:
-    """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
+@validated
+def adversary_gains(results: Results) -> Worded:
+    """Return the most people whom a miner reaches, the number whom a neighbor reaches, and the excess over controls.
 
-    `results`: of `users_and_adversaries.adversaries` and of `evaluation.linked`.
+    Parameters
+    ----------
+    results : DataFrame
+        The results of `users_and_adversaries.evaluate_adversaries` and of `evaluation.measure_linkage`.
     """
-    runs = of(results, "anti_utility", scenario="A", variant="")
-    rows = over_seeds(runs)
+    runs = select_rows(results, "anti_utility", scenario="A", variant="")
+    rows = average_seeds(runs)
     worst = main_set(rows, "worst").groupby("sanitizer", sort=False)
-    # Beyond the guess: where that reaches most people, a miner may still gain least.
+    # The gain is counted beyond the guess: if the guess reaches most people, a miner may still gain least.
     beyond = [(part.value.fillna(part.high) - part.baseline.fillna(0)).fillna(-np.inf) for _, part in worst]
     tops = [rows.loc[each.idxmax()] for each in beyond]
-    beside = [_strongest(top, same_release(rows, top)) for top in tops]
-    yield _answer([*zip(tops, beside, strict=True)], over_seeds(of(results, "reidentification_rate")))
-    yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(runs, top))]
+    links = select_sanitized(average_seeds(select_rows(results, "reidentification_rate"))).dropna(subset="value")
+    linked = [number_of_row(row) for _, row in links.nlargest(len(links), "value").iterrows()]
+    compared = [_compared(top, select_release(rows, top), select_release(runs, top)) for top in tops]
+    miner = _largest_gain([(top, *_strongest(top, select_release(rows, top))) for top in tops])
+    most = linked[0] if linked else None
+    neighbour = next((each for each in linked if miner and each["setting"] == miner["setting"]), most)
+    data = {
+        "miner": miner,
+        "neighbour": neighbour,  # in the miner's release, if it is known there
+        "most_linked": None if most is neighbour else most,
+        "compared": [each for each in compared if each is not None],
+    }
+    return Worded("reporting/findings_adversary_gains", data)
 
 
 def main_set(rows: pd.DataFrame, miner: str = "", control: str = "") -> pd.DataFrame:
-    """The rows of one miner, or control, of the main set."""
+    """Return the rows of one miner, or control, of the main set."""
     return rows[(rows.miner_set == "") & (rows.miner == miner) & (rows.control == control)]
 
 
 def beyond_controls(nearer: pd.DataFrame) -> pd.DataFrame:
-    """By how much the worst miner gets beyond what needs no attack: a row per setting, `strongest` and `beyond`.
+    """Return the strongest control of the worst miner (`strongest`), and the miner's excess over it (`beyond`).
 
-    `nearer`: rows of one scenario over seeds. A setting is left out where the worst miner's number is withheld, and a
-    control that is withheld anywhere.
+    There is one row per setting. A setting is left out if the worst miner's number is withheld, and a control is left
+    out if one of its numbers is withheld.
+
+    Parameters
+    ----------
+    nearer : DataFrame
+        Rows of one scenario, averaged over seeds.
     """
-    worst, controls = _controls(nearer, SETTING)
+    worst, controls = _controls(nearer, SETTING_COLUMNS)
     known, wide = worst[worst.value.notna()], pd.DataFrame(controls).dropna(axis=1)
     if wide.empty or known.empty:
         return known.assign(strongest="", beyond=0.0).iloc[:0]
@@ -61,111 +75,115 @@ def beyond_controls(nearer: pd.DataFrame) -> pd.DataFrame:
 
 
 def _controls(rows: pd.DataFrame, keys: str | list[str]) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
-    """The worst miner's rows by `keys`, and the numbers that it stands beside: `{what needs no attack: Series}`."""
+    """Return the worst miner's rows by `keys`, and the numbers to compare these with: `{control: Series}`."""
     worst = main_set(rows, "worst").set_index(keys)
-    drawn = {said: main_set(rows, control=name).set_index(keys).value for name, said in CONTROLS.items()}
-    return worst, {GUESS: worst.baseline} | {said: each for said, each in drawn.items() if len(each)}
+    drawn = {name: main_set(rows, control=name).set_index(keys).value for name in CONTROLS}
+    return worst, {GUESS: worst.baseline} | {name: each for name, each in drawn.items() if len(each)}
 
 
 def _strongest(top: Any, here: pd.DataFrame) -> tuple[str, float]:
-    """What needs no attack and reaches most people of a setting: its short name and how many; the guess where no
-    control is known."""
+    """Return the control that reaches the most people of a setting, and their number; without a control, the guess."""
     beyond = beyond_controls(here)
     if beyond.empty:
-        return "guess", top.baseline
-    return SHORT[beyond.strongest.iloc[0]], top.value - beyond.beyond.iloc[0]
+        return GUESS, top.baseline
+    return beyond.strongest.iloc[0], top.value - beyond.beyond.iloc[0]
 
 
-def _answer(tops: Sequence[tuple[Any, tuple[str, float]]], links: pd.DataFrame) -> str:
-    """Where the worst miner gains most beyond what needs no attack, of what is not withheld, and where a neighbour
-    finds most people. `tops`: each setting's row, and what is the strongest control there."""
-    said, setting = [], ""
-    gains = [(pd.notna(row.value), row.value - np.nan_to_num(most)) for row, (_, most) in tops]
-    for _, (row, (name, most)) in sorted(zip(gains, tops, strict=True), key=lambda each: each[0])[-1:]:
-        beside = {name: "withheld"} if pd.isna(most) else {}
-        found = Finding.of(pd.Series({**row, "baseline": most}), guess=name, beside=beside)
-        setting = found.setting
-        said.append(f"one miner nears the {row.target} of {found.text} under {setting}")
-    for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
-        found = Finding.of(row, guess="chance")
-        there = "there" if found.setting == setting else f"under {found.setting}"
-        said.append(f"a neighbour finds {found.text} {there}")
-    return capitalized(f"{'; '.join(said)}.") if said else ""
+def _largest_gain(tops: list[tuple[Any, str, float]]) -> dict[str, Any] | None:
+    """Return the setting in which the worst miner gains the most beyond its strongest control; skip withheld numbers.
 
-
-def _beyond_controls(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Finding]:
-    """One setting: what the worst miner reaches beyond what needs no attack, and by a person's own row."""
-    beyond = beyond_controls(here)
-    if beyond.empty:
-        return
-    strongest, (worst, controls) = beyond.strongest.iloc[0], _controls(runs, "seed")
-    left = worst.value - controls[strongest]
-    yield _difference(top, f"The worst miner beyond {strongest}", left, "That is no more than needs no attack at all.")
-    held_out = main_set(runs, control="held-out").set_index("seed").value
-    if len(held_out) and held_out.notna().all():
-        unseen = f"what it reaches for people whose rows it did not see ({held_out.mean():,.0f})"
-        otherwise = "There is no evidence that a person's own row helps."
-        yield _difference(top, f"The worst miner beyond {unseen}", worst.value - held_out, otherwise)
-
-
-def _difference(top: Any, subject: str, differences: pd.Series, otherwise: str) -> Finding:
-    """By how many people two numbers differ, one difference per seed; `otherwise`: what is said unless it is more.
-
-    No more differ than there are people, which Student's t does not know.
-    One seed has no interval: its two numbers are of the same people, and how they go together is not in the results.
-    Nor have several that are too much alike, see `t_interval`.
+    Parameters
+    ----------
+    tops : list of (Series, str, float)
+        The row of each setting, and the name and the number of people of its strongest control.
     """
-    most = np.nan_to_num(top.of, nan=np.inf)
-    (low, high), n = np.clip(t_interval(differences.tolist()), -most, most), len(differences)
-    more, notes = low > 0, []
-    if pd.isna(low):
-        notes = [f"{'One seed does' if n == 1 else f'{n} seeds so alike do'} not tell how sure that is."]
-        more = differences.min() > 0
-    note = " ".join(notes if more else [*notes, otherwise])
-    return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
+    if not tops:
+        return None
+    row, name, most = max(tops, key=lambda top: (pd.notna(top[0].value), top[0].value - np.nan_to_num(top[2])))
+    return number_of_row(row, baseline=to_json_number(most), control=name, excess=to_json_number(row.value - most))
 
 
-def subgroups(rows: pd.DataFrame) -> Finding | str:
-    """The two groups that the worst miner hits most differently, of those whose 95% intervals lie apart: a `Finding`,
-    or a text where there are none.
+def _compared(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Any] | None:
+    """Return how many people the worst miner reaches beyond the controls, and how many because of their own rows."""
+    beyond = beyond_controls(here)
+    if beyond.empty:
+        return None
+    strongest, (worst, controls) = beyond.strongest.iloc[0], _controls(runs, "seed")
+    held_out = main_set(runs, control="held-out").set_index("seed").value
+    unseen = None
+    if len(held_out) and held_out.notna().all():
+        unseen = _difference(top, worst.value - held_out) | {"reached": float(held_out.mean())}
+    excess = _difference(top, worst.value - controls[strongest])
+    return {"setting": name_setting(top), "control": strongest, "excess": excess, "unseen": unseen}
 
-    `rows`: of measure `nearer_share`, one per group and release. A withheld group stands at its upper bound.
+
+def _difference(top: Any, differences: pd.Series) -> dict[str, Any]:
+    """Return the mean of the differences of two numbers of people, and whether it is shown to be positive.
+
+    There is one difference per seed. Student's t does not take into account that a difference cannot exceed the number
+    of people. A single seed has no interval: its two numbers are about the same people, and their joint distribution is
+    not in the results. Several seeds with the same difference do not have an interval either, because its width would
+    be 0.
+    """
+    most, values = np.nan_to_num(top.of, nan=np.inf), differences.to_numpy()
+    are_equal = bool(nearly_equal(values, values[0]).all())
+    low, high = (np.nan, np.nan) if are_equal else np.clip(student_interval(values.tolist()), -most, most)
+    is_positive = bool(differences.min() > 0 if pd.isna(low) else low > 0)
+    told = {"seeds": len(differences), "are_equal": are_equal, "is_positive": is_positive}
+    return make_number(differences.mean(), low, high, "{:+,.0f} people", **told)
+
+
+def subgroups(rows: pd.DataFrame) -> dict[str, Any] | None:
+    """Return the two groups that the worst miner hits most differently, if their 95% intervals do not overlap.
+
+    A withheld group is compared by its upper bound.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of the measure `nearer_share`, one per group and release.
+
+    Returns
+    -------
+    dict or None
+        The number of `group`, with the number of the `other` group; None if all intervals overlap.
     """
     rows = rows.assign(at=rows.value.fillna(rows.high))
-    pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING, suffixes=("", "_less"))
+    pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING_COLUMNS, suffixes=("", "_less"))
     pairs = pairs[pairs.low > pairs.high_less]
     if pairs.empty:
-        return "No group is hit clearly more than another: all 95% intervals overlap."
+        return None
     pair = pairs.loc[(pairs.value - pairs.at_less).idxmax()]
-    less = f"{'' if pd.notna(pair.value_less) else 'at most '}{numerals.bare('{:%}', pair.at_less)}"
-    subject = f"An average hides who is hit: of {pair.group}"
-    return Finding.of(pair, subject, beside={f"of {pair.group_less}": less}, format="{:.1%}")
+    other = {"group": pair.group_less, "value": to_json_number(pair.value_less), "high": to_json_number(pair.at_less)}
+    return number_of_row(pair, format="{:%}", group=pair.group, other=other)
 
 
-@of_results(otherwise="No predictions were put into a release beside a control: there is no increase to speak of.")
-def mined_predictions(results: Results) -> Iterator[Part]:
-    """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
-    gains = measured(results[results.measure.isin(["accuracy_gain", "knowledge_gain"])])
-    for variant, subject in READINGS.items():
+@validated
+def mined_predictions(results: Results) -> Worded:
+    """Return whether the worst miner's predictions add more to the adversary's gains than random labels do."""
+    gains = select_measured(results[results.measure.isin(["accuracy_gain", "knowledge_gain"])])
+    return Worded("reporting/findings_mined_predictions", {"readings": [*_readings(gains)]})
+
+
+def _readings(gains: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for variant in READINGS:
         rows = gains[gains.variant == variant]
         mined, drawn = rows[rows.control == ""], rows[rows.control != ""]
-        both = mined.merge(drawn, on=[*SETTING, "seed", "measure", "miner_set", "target"], suffixes=("", "_drawn"))
+        both = mined.merge(
+            drawn, on=[*SETTING_COLUMNS, "seed", "measure", "miner_set", "target"], suffixes=("", "_drawn")
+        )
         both = both.dropna(subset=["value", "low_drawn", "high_drawn"])
         if len(both):
             above, below = both.value > both.high_drawn + ROUNDING, both.value < both.low_drawn - ROUNDING
-            beside = {"by chance": f"{len(both) * CHANCE:.2g}", "below all draws": f"{below.sum()}"}
-            subject = f"{subject} raise a gain beyond all draws of random labels in"
-            yield Finding.count(subject, above, "comparisons", beside=beside, note=_verdict(above.mean()))
+            numbers = {"comparisons": len(both), "above": int(above.sum()), "below": int(below.sum())}
+            by_chance = {"by_chance": len(both) * CHANCE, "verdict": _verdict(above.mean())}
+            yield {"predictions": variant, **numbers, **by_chance}
 
 
 def _verdict(above: Any) -> str:
-    """Whether predictions do more than random labels: in most comparisons, not in a few.
+    """Return whether predictions do more than random labels in most comparisons ("more"), in a "few", or in "none".
 
-    Comparisons share releases and miners, so how many of them chance may put above all draws is not known, only that
-    one in forty is on average.
+    On average, chance puts one comparison in forty above all draws. Because comparisons share releases and miners, the
+    distribution of this number is not known.
     """
-    if above > 1 / 2:
-        return f"{B}The predictions do more than random labels.{B}"
-    if above > CHANCE:
-        return "The comparisons are not independent: too few to conclude that predictions beat random labels."
-    return "No more than by chance: the increase is no evidence of an attack."
+    return "more" if above > 1 / 2 else "few" if above > CHANCE else "none"

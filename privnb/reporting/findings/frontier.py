@@ -1,212 +1,172 @@
-"""What two losses alone say of releases, and what a search of one parameter found."""
+"""Findings about releases by two losses alone, and about a search of one parameter, as data."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
-from privnb.decision.points import Releases, bounded, check_loss
-from privnb.decision.policies import Policy
-from privnb.decision.two_losses import check_share, ends
-from privnb.evaluation.combinations import FLOOR, Floor
-from privnb.evaluation.results import Results, check_results, whose
-from privnb.measures import facts
+from privnb.decision.points import Releases, are_bounded, check_loss
+from privnb.decision.two_losses import check_share, reference_losses
+from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
+from privnb.evaluation.results import Results, check_results, describe_source
+from privnb.measures import measure_facts
 from privnb.measures.base import Measure
-from privnb.reporting.findings.base import Finding, Part, of_results
-from privnb.reporting.findings.rows import capitalized, of
-from privnb.runtime import numerals
-from privnb.runtime.sentences import B, listed
+from privnb.reporting.findings.numbers import make_number, to_json_number
+from privnb.reporting.findings.rows import select_rows
 from privnb.runtime.tolerances import EXACT, ROUNDING
-from privnb.runtime.validation import Number, instead, optional
+from privnb.runtime.validation import Number, optional, validated
+from privnb.runtime.wording import Worded
 from privnb.sanitizers.catalogue import title
 
-# The ends of each axis, the harmless one first.
-ENDS = {
-    "privacy": ("that without quasi-identifiers", "the original's"),
-    "utility": ("the original's", "that without quasi-identifiers"),
-}
+SEARCH = "reporting/findings_search"
 
 
-@of_results()
-def floors(
-    floor: Floor, owners: Annotated[Policy, instead(Policy, "decision.policies.read gives one.")]
-) -> Iterator[Part]:
-    """How many people must share a published combination on two axes alone, and how many under the owner's policy.
-
-    Parameters
-    ----------
-    floor : int
-        Of the two axes.
-    owners : Policy
-    """
-    yield (
-        f"A release is compared on these two axes only if at least {B}{floor} people{B} share each published "
-        f"combination of quasi-identifiers. The policy {owners.title} has its own floor: {B}{owners.floor} people{B}."
-    )
-
-
-@of_results()
+@validated
 def publication(
     results: Results,
     releases: Releases,
-    floor: Floor,
+    min_class_size: MinClassSize,
     *,
     privacy: Annotated[float, check_share],
     utility: Annotated[float, check_share],
-) -> Iterator[Part]:
-    """What two losses alone say, which is not a recommendation: which release loses least, and why others are left out.
+) -> Worded:
+    """Return the best release by two losses alone, which is not a recommendation, and the refused releases.
 
     Parameters
     ----------
     results, releases : DataFrame
-        Tidy results, and `decision.points` of these with this floor.
-    floor : int
+        Tidy results, and `decision.points` of these with this minimum class size.
+    min_class_size : int
+        The minimum class size.
     privacy, utility : float
-        As of `decision.caps`.
+        The same as for `decision.caps`.
     """
-    caps = decision.caps(releases, privacy=privacy, utility=utility)
-    first = decision.choices(releases, **caps).iloc[0]
-    capped = [_cap(axis, share, caps, releases) for axis, share in zip(AXES, (privacy, utility), strict=True) if share]
-    kept = " and ".join([*capped, f"at least {floor} people per combination"])
-    if first.setting == "none":
-        yield f"{B}None of these releases should be published{B} ({whose(results)}): none has {kept}: {first.why}."
-    else:
-        least = _loss("privacy" if utility and not privacy else "utility", first, releases)
-        yield f"{B}{first.setting}{B} comes first ({whose(results)}): {least}, the least with {kept}."
-    if reasons := decision.left_out(releases, **caps):
-        many = sum(map(len, reasons.values()))
-        yield f"{many} of {len(releases)} releases {'is' if many == 1 else 'are'} left out:"
-        yield [f"{capitalized(why)}: {listed(settings)}." for why, settings in reasons.items()]
-    yield " ".join(_compared(releases))
-    yield _mined(of(results, "accuracy_gain"), releases)
-    yield (
-        "A release is efficient among these releases and by these two measures. That no attack was found does not mean "
-        "that there is none."
+    caps = decision.compute_caps(releases, privacy=privacy, utility=utility)
+    first = decision.choose_by_losses(releases, **caps).iloc[0]
+    shares = dict(zip(AXES, (privacy, utility), strict=True))
+    least = "privacy" if utility and not privacy else "utility"
+    left_out = decision.list_excluded(releases, **caps)
+    data = {
+        "source": describe_source(results),
+        "min_class_size": int(min_class_size),
+        "caps": [_cap(axis, share, caps, releases) for axis, share in shares.items() if share],
+        "chosen": None if first.setting == "none" else _loss(least, first, releases),
+        "why": str(first.why),
+        "left_out": [{"reasons": [*map(str, reasons)], "settings": settings} for reasons, settings in left_out.items()],
+        "counts": _compare(releases),
+        "mined": _mined(select_rows(results, "accuracy_gain"), releases),
+    }
+    return Worded("reporting/findings_publication", data)
+
+
+def _loss(axis: str, row: Any, releases: pd.DataFrame) -> dict[str, Any]:
+    """Return a loss with its interval; a loss in nats is a share of its far end, whose name is `end`."""
+    measure = measure_facts(releases[f"{axis}_measure"].iloc[0])
+    far = _far_end(axis, measure, releases)
+    value, low, high = (row[f"{axis}{end}"] / (far or 1) for end in ("", "_low", "_high"))
+    format = "{:%}" if far else measure.format
+    return make_number(
+        value, low, high, format, axis=axis, loss=measure.phrase, setting=row.setting, is_share=bool(far)
     )
 
 
-def _loss(axis: str, row: Any, releases: pd.DataFrame) -> str:
-    """A loss with its interval; in a unit that tells people nothing as a share of its far end."""
-    measure, numbers = facts(releases[f"{axis}_measure"].iloc[0]), row[[axis, f"{axis}_low", f"{axis}_high"]]
-    far, format = _far_end(axis, measure, releases), measure.format
-    if far:
-        numbers, format = numbers / far, f"{{:%}} of {ENDS[axis][1]}"
-    value, low, high = numbers
-    return f"{measure.phrase} {Finding('', value, low, high, format).text.replace(B, '')}"
-
-
-def _cap(axis: str, share: float, caps: Mapping[str, float | None], releases: pd.DataFrame) -> str:
-    """What a release has to keep of one axis."""
-    measure, losses = facts(releases[f"{axis}_measure"].iloc[0]), ends(axis, releases)
-    if _far_end(axis, measure, releases):
-        return f"{measure.phrase} up to {numerals.percent(share)} of {ENDS[axis][1]}"
-    hidden = [name for name, loss in zip(ENDS[axis], losses, strict=True) if not np.isfinite(loss)]
-    why = f"{hidden[0]} is not known" if hidden else f"{numerals.percent(share)} of the way to {ENDS[axis][1]}"
-    return f"{measure.phrase} up to {measure.bare(cast(float, caps[f'{axis}_cap']))} ({why})"
+def _cap(axis: str, share: float, caps: dict[str, float | None], releases: pd.DataFrame) -> dict[str, Any]:
+    """Return the cap that a release must not exceed on one axis."""
+    measure = measure_facts(releases[f"{axis}_measure"].iloc[0])
+    return {
+        "axis": axis,
+        "loss": measure.phrase,
+        "share": float(share),
+        "most": {"value": caps[f"{axis}_cap"], "format": measure.format},
+        "is_share": bool(_far_end(axis, measure, releases)),
+        "known": [bool(np.isfinite(loss)) for loss in reference_losses(axis, releases)],
+    }
 
 
 def _far_end(axis: str, measure: Measure, releases: pd.DataFrame) -> float:
-    """The loss at the far end, if its unit tells people nothing and the other end is 0; else 0."""
-    near, far = ends(axis, releases)
+    """Return the loss at the far end if its unit is nats and the other end is 0; otherwise, return 0."""
+    near, far = reference_losses(axis, releases)
     shares = measure.unit == "nats" and np.isfinite([near, far]).all() and abs(near) <= EXACT < far
     return far if shares else 0
 
 
-def _compared(releases: pd.DataFrame) -> Iterator[str]:
-    """How many releases are efficient, dominated, undecided or refused, and by which losses: sentences."""
-    count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
-    verb = count.map(lambda n: "is" if n == 1 else "are")
-    named = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}
-    named = {axis: name if name.startswith(f"{axis} loss") else f"{name} ({axis} loss)" for axis, name in named.items()}
-    yield (
-        f"Of {len(releases)} releases {count.efficient} {verb.efficient} efficient: no other one here is as good in "
-        f"both {named['privacy']} and {named['utility']} and better in one; lower is better for both. "
-        f"{count.dominated} {verb.dominated} dominated, {count.undecided} cannot be decided."
-    )
-    if least := (~bounded(releases)).sum():
-        yield (
-            f"Of {least} a loss is known from below only: such a release may be dominated, but dominates none, keeps "
-            "no cap and is no end of the frontier."
-        )
-    if refused := (releases.refused.fillna("") != "").sum():
-        yield f"{refused} may not be chosen whatever the losses, and {'is' if refused == 1 else 'are'} left out."
+def _compare(releases: pd.DataFrame) -> dict[str, Any]:
+    """Return how many releases are efficient, dominated, undecided or refused, and by which losses."""
+    counts = releases.status.value_counts()
+    named = {axis: str(releases[f"{axis}_of"].iloc[0]) for axis in AXES}
+    return {
+        "releases": len(releases),
+        **{status: int(counts.get(status, 0)) for status in ("efficient", "dominated", "undecided")},
+        "not_bounded": int((~are_bounded(releases)).sum()),
+        "refused": int((releases.refused.fillna("") != "").sum()),
+        "losses": {axis: name if name.startswith(f"{axis} loss") else f"{name} ({axis} loss)"
+                   for axis, name in named.items()},
+    }  # fmt: skip
 
 
-def _mined(gains: pd.DataFrame, releases: pd.DataFrame) -> str:
-    """That a gain reached by miners is a lower bound, where it is an axis."""
+def _mined(gains: pd.DataFrame, releases: pd.DataFrame) -> dict[str, Any]:
+    """Return the sanitizers whose gain on an axis is the gain of miners, and therefore a lower bound."""
     mined = gains[~gains.sanitizer.isin(gains[gains.miner == ""].sanitizer) & (gains.miner != "worst")]
     if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES] or mined.empty:
-        return ""
-    noisy, miners = (listed(column.unique()) for column in (mined.sanitizer.map(title), mined.miner))
-    return (
-        "In classes and buckets the accuracy gain is exact for an adversary who knows the class. Without classes "
-        f"({noisy}) it is what the best of {miners} reaches, or 0, since anybody can guess the commonest value. A "
-        "better attack may reach more, so such a release dominates no other one, and keeps no cap on this gain."
-    )
+        return {}
+    return {"sanitizers": [*mined.sanitizer.map(title).unique()], "miners": [*mined.miner.unique()]}
 
 
-@of_results()
+@validated
 def search(
     tuned: decision.Tuned | None,
     cap: Number,
     whole: Annotated[pd.DataFrame | None, optional(check_results)] = None,
     *,
-    floor: Floor = FLOOR,
+    min_class_size: MinClassSize = MIN_CLASS_SIZE,
     **axes: Any,
-) -> Iterator[Part]:
-    """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
+) -> Worded:
+    """Return the result of a search under a cap, the number of values tried, and the distance from the grid's best.
 
     Parameters
     ----------
     tuned : Tuned or None
-        Of `decision.tune`; None where no search was asked for.
+        The result of `decision.tune`; None if there was no search.
     cap : float
-        The most privacy loss accepted.
+        The largest accepted privacy loss.
     whole : DataFrame, optional
         Results of the whole grid.
-    floor, **axes : int, and Loss or str
-        As of `decision.points`: `privacy` and `utility`.
+    min_class_size, **axes : int, and Loss or str
+        The minimum class size, and `privacy` and `utility`, as for `decision.points`.
     """
     for axis, loss in axes.items():
         check_loss(axis, loss)
+    data: dict[str, Any] = {"is_searched": tuned is not None, "cap": float(cap), "is_withheld": False, "found": None}
     if tuned is None:
-        yield "Nothing was searched: that takes a PRIVACY_CAP above 0, a TUNED parameter and a sensitive attribute."
-        return
+        return Worded(SEARCH, data)
     releases = tuned.releases
     if tuned.value is None and releases.privacy_high.isna().all():
-        yield "Nothing was found: at each value tried the privacy loss is of few people, and withheld."
-        return
-    tried, under = {"values tried": f"{tuned.evaluations} of the grid's {tuned.size}"}, f"of at most {cap:.3g}"
-    if tuned.unreachable:
-        tried["this table cannot be sanitized at"] = f"{len(tuned.unreachable)} of them"
-    if tuned.value is None:
-        row = releases.loc[releases.privacy_high.idxmin()]
-        subject, value = "Least upper bound of the privacy loss", row.privacy_high
-        note = f"No value tried keeps a privacy loss {under}."
-        if np.isposinf(value) and np.isfinite(row.privacy_low):
-            note = f"What they lose is known from below only, so none is sure to keep a privacy loss {under}."
-    else:
-        row = releases[releases.value == tuned.value].iloc[0]
-        subject, value, note = f"Least utility loss with a privacy loss {under}", row.utility, ""
-        tried["its privacy loss"] = row.privacy_high
-    yield Finding(subject, value, setting=row.setting, beside=tried, better="lower", note=note)
-    if whole is None:
-        yield (
-            "The whole grid was not evaluated, so how near this comes to its best is not known here. The full profile "
-            "evaluates it."
-        )
-        return
-    best = decision.choices(decision.points(whole, **axes, floor=floor), privacy_cap=cap).iloc[0]
-    if best.setting == "none" or np.isnan(best.utility):
-        yield "Nor does any other value of the whole grid." if tuned.value is None else ""
-        return
-    note = "The search loses no more."
-    if tuned.value is None:
-        note = "The search missed it."
-    elif row.utility > best.utility * (1 + ROUNDING) + EXACT:
-        more = f"{row.utility / best.utility - 1:.1%}" if best.utility > 0 else f"{row.utility:.3g}"
-        note = f"The search loses {more} more."
-    yield Finding("Least utility loss of the whole grid under the cap", best.utility, setting=best.setting, note=note)
+        return Worded(SEARCH, data | {"is_withheld": True})
+    data |= {"tried": tuned.evaluations, "size": tuned.size, "unreachable": len(tuned.unreachable)}
+    row = releases.loc[releases.privacy_high.idxmin()] if tuned.value is None else _found(tuned)
+    data |= {
+        "least": {
+            "setting": row.setting,
+            "privacy": to_json_number(row.privacy_high),
+            "is_lower_bound": bool(np.isposinf(row.privacy_high) and np.isfinite(row.privacy_low)),
+        },
+        "found": None if tuned.value is None else make_number(row.utility, setting=row.setting),
+        "whole": None,
+        "more": None,
+    }
+    if whole is not None:
+        best = decision.choose_by_losses(
+            decision.compute_points(whole, **axes, min_class_size=min_class_size), privacy_cap=cap
+        ).iloc[0]
+        is_known = best.setting != "none" and not np.isnan(best.utility)
+        data["whole"] = make_number(best.utility, setting=best.setting) if is_known else {}
+        if is_known and tuned.value is not None and row.utility > best.utility * (1 + ROUNDING) + EXACT:
+            share = to_json_number(row.utility / best.utility - 1) if best.utility > 0 else None
+            data["more"] = {"share": share, "value": to_json_number(row.utility)}
+    return Worded(SEARCH, data)
+
+
+def _found(tuned: decision.Tuned) -> pd.Series:
+    return tuned.releases[tuned.releases.value == tuned.value].iloc[0]

@@ -1,95 +1,101 @@
-"""How much honest users lose by a release, and which one the rule of Sramka et al. chooses and leaves linkable."""
+"""The losses of honest users, and the release that the rule of Sramka et al. chooses, with its linkable people."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from privnb.evaluation.combinations import FLOOR, Floor
-from privnb.evaluation.results import Results, of_one_miner, over_seeds, setting_name
+from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
+from privnb.evaluation.results import Results, average_seeds, is_single_miner, name_setting
 from privnb.measures.intervals import t_interval
-from privnb.reporting.findings.base import Finding, Part, extremes, of_results
-from privnb.reporting.findings.rows import WORST, most_often, named, of, same_release, sanitized, settings
-from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import B, listed
+from privnb.reporting.findings.numbers import number_of_row, to_json_number
+from privnb.reporting.findings.rows import (
+    WORST,
+    name_choices,
+    select_most_frequent,
+    select_release,
+    select_rows,
+    select_sanitized,
+)
 from privnb.runtime.tolerances import ROUNDING
-
-NO_CHOICE = (
-    "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing to choose. Lower "
-    "MIN_GOOD, or try others."
-)
+from privnb.runtime.validation import validated
+from privnb.runtime.wording import Worded
 
 
-NO_DECLINE = (
-    "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."
-)
-NOISE = {  # what is said by how the cost of noise differs from that of absence, for one miner or another
-    frozenset(): "There is no evidence that noise differs from leaving these attributes out.",
-    frozenset({"more"}): "Where noise costs more, users do better without these attributes: it misleads the miner.",
-    frozenset({"less"}): "Noise nowhere costs more than leaving these attributes out, as far as these results show.",
-    frozenset({"less", "more"}): "Noise costs some miners more than leaving these attributes out, and others less.",
-}
+@validated
+def utility_declines(results: Results) -> Worded:
+    """Return the largest utility decline, and the decline of a guess and of noise.
 
+    The noise is compared with a release without the attributes that it blurs.
 
-@of_results(otherwise=NO_DECLINE)
-def utility_declines(results: Results) -> Iterator[Part]:
-    """How much the miner that loses most loses, what guessing would lose, and whether noise costs more than absence."""
-    rows = over_seeds(results)
-    mined = of(sanitized(rows), "utility_decline")
-    declines = mined.dropna(subset="value")  # what is withheld is nothing to speak of
-    single = declines[(declines.miner_set == "") & of_one_miner(declines)]
-    worst = of(declines, "utility_decline", miner="worst", miner_set="")
-    if worst.empty:
-        few = "All declines of the worst miner are withheld: they would tell of few people, or of all but few."
-        yield few if len(mined) else ""
-        return
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results with the measures `utility_decline` and `good_utility`.
+    """
+    rows = average_seeds(results)
+    mined = select_rows(select_sanitized(rows), "utility_decline")
+    declines = mined.dropna(subset="value")
+    single = declines[(declines.miner_set == "") & is_single_miner(declines)]
+    worst = select_rows(declines, "utility_decline", miner="worst", miner_set="")
     tops = [part.loc[part.value.idxmax()] for _, part in worst.groupby("sanitizer", sort=False)]
-    top = max(tops, key=lambda row: row.value)
-    miner = _loser(single, top)
-    yield (
-        f"Under {setting_name(top)}, {miner} loses most: it rightly predicts the {top.target} of "
-        f"{Finding.of(top).text} fewer people than on the original. {_guess(rows, miner)}"
+    each = [number_of_row(row, miner=_loser(single, row)) for row in tops]
+    largest = max(each, key=lambda top: top["value"], default=None)
+    data = {
+        "is_withheld": bool(len(mined)) and not each,
+        "largest": largest,
+        "by_sanitizer": each,
+        "guess": _guess(rows, largest["miner"]) if largest else None,
+        "noise": _compared_with_absence(select_rows(results, "utility_decline"), single) if largest else None,
+    }
+    return Worded("reporting/findings_utility_declines", data)
+
+
+def _loser(single: pd.DataFrame, row: Any) -> str | None:
+    """Return the miner that loses most in the setting of a row; None if it is not known."""
+    same = select_release(single, row)
+    return str(same.miner[same.value.idxmax()]) if len(same) else None
+
+
+def _guess(rows: pd.DataFrame, miner: str | None) -> dict[str, Any]:
+    """Return the decline from a miner on the original to a guess of the most common value.
+
+    `better` names the miners that beat the guess: "this" one, "other" ones alone, "none", or "unknown".
+    """
+    original = select_rows(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(
+        subset=["value", "baseline"]
     )
-    if len(tops) > 1:
-        yield [Finding.of(row, f"Largest decline, of {_loser(single, row)}", better="lower") for row in tops]
-    yield from _beside_absence(of(results, "utility_decline"), single)
-
-
-def _loser(single: pd.DataFrame, row: Any) -> str:
-    """The miner that loses most in the setting of a row."""
-    same = same_release(single, row)
-    return same.miner[same.value.idxmax()] if len(same) else "the worst miner"
-
-
-def _guess(rows: pd.DataFrame, miner: str) -> str:
-    """What a guess of the commonest value loses against a miner on the original."""
-    original = of(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(subset=["value", "baseline"])
     better = original[original.value > original.baseline]
-    if original.empty:
-        return "What a mere guess reaches was not measured."
-    if better.empty:
-        return f"But {B}no miner beats a mere guess{B} even on the original."
+    if original.empty or better.empty:
+        return {"better": "unknown" if original.empty else "none", "lost": None}
     for able in better[better.miner == miner].itertuples():
-        lost = Finding("", 1 - able.baseline / able.value, format="{:.1%}")
-        return f"A mere guess, the commonest value for everybody, loses {lost.text}."
-    return f"But {miner} does not beat a mere guess on the original either."
+        return {"better": "this", "lost": to_json_number(1 - able.baseline / able.value)}
+    return {"better": "other", "lost": None}
 
 
-def _beside_absence(rows: pd.DataFrame, single: pd.DataFrame) -> Iterator[Finding]:
-    """Whether noise costs more or less than leaving out what it blurs."""
+def _compared_with_absence(rows: pd.DataFrame, single: pd.DataFrame) -> dict[str, Any] | None:
+    """Return whether noise costs more or less than leaving out the attributes that it blurs, and the cost of either."""
     rows = rows[rows.miner.isin(single.miner)]
     absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
     pairs = noise.merge(absent, on=["miner", "seed"], suffixes=("", "_absent"))
     apart = {_apart(pair) for _, pair in pairs.groupby(["sanitizer", "parameters", "miner"], sort=False)}
-    if apart:
-        gone = over_seeds(absent)
-        ends = " to ".join(percent(end) for end in (gone.value.min(), gone.value.max()))
-        beside, note = {setting_name(gone.iloc[0]): ends}, NOISE[frozenset(apart - {"same"})]
-        yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=beside, note=note)
+    if not apart:
+        return None
+    gone, every = average_seeds(absent), average_seeds(noise)
+    noisy = every.dropna(subset="value")
+    return {
+        "most": number_of_row(noisy.loc[noisy.value.idxmax()]) if len(noisy) else None,
+        "absent": {
+            "setting": name_setting(gone.iloc[0]),
+            "low": to_json_number(gone.value.min()),
+            "high": to_json_number(gone.value.max()),
+        },
+        "some_withheld": len(noisy) < len(every),
+        "differs": sorted(apart - {"same"}),
+    }
 
 
 def _apart(pair: pd.DataFrame) -> str:
-    """Whether noise costs more, less or the same: seeds paired, or, of one seed, by the intervals of both."""
+    """Return whether noise costs "more", "less" or the "same": by paired seeds, or, with one seed, by intervals."""
     row = pair.iloc[0]
     low, high = row.low - row.high_absent, row.high - row.low_absent
     if len(pair) > 1:
@@ -97,85 +103,88 @@ def _apart(pair: pd.DataFrame) -> str:
     return "more" if low > 0 else "less" if high < 0 else "same"
 
 
-@of_results("chosen", otherwise=NO_CHOICE)
-def owner_choice(chosen: Results, links: Results, floor: Floor = FLOOR) -> Iterator[Part]:
-    """Which sanitizer the paper's rule leads to in each scenario, under which criteria and seeds that stays, how far
-    the others lie, and whom the choice leaves linkable.
+@validated
+def owner_choice(chosen: Results, links: Results, min_class_size: MinClassSize = MIN_CLASS_SIZE) -> Worded:
+    """Return the sanitizer that the paper's rule chooses in each scenario, and the support for this choice.
+
+    The finding also has the criteria and seeds that agree, the distance of the other sanitizers, and the people whom
+    the choice leaves linkable.
 
     Parameters
     ----------
     chosen : DataFrame
-        Of `owner_choice.chosen`.
+        The results of `owner_choice.chosen`.
     links : DataFrame
-        Rows `reidentification_rate` of `evaluation.linked`, and those of `evaluation.combinations`.
-    floor : int
-        So many people are to share every published combination of quasi-identifiers.
+        Rows `reidentification_rate` of `evaluation.measure_linkage`, and those of `evaluation.measure_combinations`.
+    min_class_size : int
+        The minimum number of people who share a published combination of quasi-identifiers.
     """
-    chosen, links = named(chosen), over_seeds(links)
+    chosen, links = name_choices(chosen), average_seeds(links)
     picks: dict[str, Any] = {}
-    for feared, part in most_often(of(chosen, "chosen")).groupby("scenario", sort=False):
+    scenarios: list[dict[str, Any]] = []
+    for feared, part in select_most_frequent(select_rows(chosen, "chosen")).groupby("scenario", sort=False):
         first = part.set_index("criterion", drop=False)
         if WORST in first.index:
             picks[feared] = first.loc[WORST]
-            yield from _chosen(feared, first, of(chosen, "excess_over_choice", scenario=feared))
+            scenarios.append(_chosen(feared, first, select_rows(chosen, "excess_over_choice", scenario=feared)))
         else:
-            yield f"Scenario {feared}: by the worst miner too few people are hit to compare."
-    rows = {setting_name(row): row for row in picks.values()}
-    if len(rows) > 1:
-        yield "The choice depends on the scenario: on what the owner fears."
-    elif len(picks) > 1:
-        yield f"The choice is the same in scenarios {listed([*picks])}."
-    for name, row in rows.items():
-        yield from _linkable(name, same_release(links, row), of(links, "reidentification_rate"), floor)
-    yield (
-        "Only the sanitizers that were run and keep enough good utility were compared, and only these miners attacked. "
-        "That no attack is found is not safety: other miners, and people who know more, remain."
-    )
+            scenarios.append({"scenario": feared, "setting": None})
+    rows = {name_setting(row): row for row in picks.values()}
+    rates = select_rows(links, "reidentification_rate")
+    data = {
+        "scenarios": scenarios,
+        "choices": [*rows],
+        "linkable": [
+            each for row in rows.values() for each in _linkable(select_release(links, row), rates, min_class_size)
+        ],
+        "min_class_size": int(min_class_size),
+    }
+    return Worded("reporting/findings_owner_choice", data)
 
 
-def _linkable(name: str, here: pd.DataFrame, rates: pd.DataFrame, floor: int) -> Iterator[Finding]:
-    """What a choice of the paper's rule leaves linkable: it asks for nearer predictions alone."""
-    smallest = of(here, "smallest_combination")
-    known = {"original": rates[rates.sanitizer == "Identity"]}
-    known |= {"who share the rarest combination of quasi-identifiers": smallest}
-    known = {name: Finding.of(rows.iloc[0]).number for name, rows in known.items() if len(rows)}
-    note = "The rule does not ask for that, and is no recommendation."
-    if not (smallest.value.fillna(smallest.low) >= floor).all():
-        note = f"That is below the floor of {floor} people: it is not recommended, whatever the rule says."
-    for _, each in of(here, "reidentification_rate").iterrows():
-        subject = f"With {name}, the rule's choice, a neighbour finds the row of"
-        yield Finding.of(each, subject, guess="a row at random", beside=known, setting="", note=note)
+def _linkable(here: pd.DataFrame, rates: pd.DataFrame, min_class_size: int) -> list[dict[str, Any]]:
+    """Return how many people a neighbor re-identifies in a choice of the rule, which considers only predictions."""
+    smallest, original = select_rows(here, "smallest_combination"), rates[rates.sanitizer == "Identity"]
+    compared = {
+        "original": number_of_row(original.iloc[0]) if len(original) else None,
+        "rarest": number_of_row(smallest.iloc[0]) if len(smallest) else None,
+        "is_too_rare": not (smallest.value.fillna(smallest.low) >= min_class_size).all(),
+    }
+    return [number_of_row(each, **compared) for _, each in select_rows(here, "reidentification_rate").iterrows()]
 
 
-def _chosen(feared: str, first: pd.DataFrame, others: pd.DataFrame) -> Iterator[Finding]:
-    """One scenario: the choice by the worst miner, by which other criteria it stays, and how far the others lie.
+def _chosen(feared: str, first: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
+    """Return the choice by the worst miner in one scenario, the criteria that agree, and the distance of the others.
 
-    `first`: by criterion, what that chooses most often.
+    Parameters
+    ----------
+    feared : str
+        The scenario.
+    first : DataFrame
+        By criterion, the setting that it chooses most often.
+    others : DataFrame
+        The settings that were not chosen.
     """
     row = first.loc[WORST]
     away: dict[str, list[str]] = {}
     for each in first.drop(WORST).itertuples():
-        away.setdefault(setting_name(each), []).append(each.criterion)
-    pick = setting_name(row)
+        away.setdefault(name_setting(each), []).append(each.criterion)
+    pick = name_setting(row)
     agree = len(away.pop(pick, []))
     known, few = others.dropna(subset="value"), others[others.value.isna()]
-    alone = len(known) > 0 and known.low.isna().all()  # a withheld margin has no interval either
     tied = known.low.fillna(known.value) <= ROUNDING  # one seed has no interval
-    stands_by = {"other criteria that choose the same": f"{agree} of {len(first) - 1}"} if len(first) > 1 else {}
-    stands_by |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
-    for said, rows in {"not distinguishable from it": known[tied], "withheld, as few people are hit": few}.items():
-        stands_by |= {said: settings(rows)} if len(rows) else {}
-    note = "One seed: other noise and order may lead elsewhere." if alone else ""
-    yield Finding(
-        f"Scenario {feared}: by the worst miner the paper's rule chooses {pick}, in",
-        1 if alone else row.value,
-        format="one seed" if alone else "{:.0%} of the seeds",
-        beside=stands_by,
-        note=note if len(others) else "No other sanitizer keeps enough good utility.",
-    )
     # It counts people, but in scenario W, where the owner may have weighted them.
-    subject, format = "more people for whom the worst miner comes nearer", "{:,.0f} people"
-    if feared == "W":
-        subject, format = "more by the owner's weights for the worst miner", "{:,.1f}"
-    for _, best in known[~tied].nsmallest(1, "value").iterrows():
-        yield Finding.of(best, f"Scenario {feared}: {subject}, at least", format=format)
+    format = "{:,.1f}" if feared == "W" else "{:,.0f} people"
+    return {
+        "scenario": feared,
+        "setting": pick,
+        "seeds": to_json_number(row.value),
+        "is_one_seed": bool(len(known) > 0 and known.low.isna().all()),  # a withheld margin has no interval either
+        "agree": agree,
+        "criteria": len(first) - 1,
+        "instead": [{"setting": setting, "criteria": criteria} for setting, criteria in away.items()],
+        "tied": [name_setting(each) for each in known[tied].itertuples()],
+        "withheld": [name_setting(each) for each in few.itertuples()],
+        "others": len(others),
+        "next": [number_of_row(best, format=format) for _, best in known[~tied].nsmallest(1, "value").iterrows()],
+    }

@@ -1,4 +1,4 @@
-"""The searches behind the sanitizers, on integers alone: one algorithm a module."""
+"""The search algorithms of the sanitizers, one per module; the algorithms read only integers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from privnb.runtime import progress
 
 
 @contextlib.contextmanager
-def announced_compiling() -> Iterator[None]:
-    """Say so if numba compiles a kernel inside, as it does at the first use on a machine."""
+def announce_compiling() -> Iterator[None]:
+    """Announce that numba compiles a kernel in this block, which happens at the first use on a machine."""
     from numba.core import event
 
     class Compiling(event.Listener):
         def on_start(self, event: Any) -> None:
-            progress.say("Compiling: the first time on a machine takes some seconds more.")
+            progress.warn_once("Compiling: the first time on a machine takes some seconds more.")
 
         def on_end(self, event: Any) -> None:
             pass
@@ -27,13 +27,15 @@ def announced_compiling() -> Iterator[None]:
 
 
 def drop_stale_kernels(kernel: Any) -> None:
-    """Let numba compile all kernels of a folder anew after a change to any file: it compares each with its own file
-    alone, not with those of the kernels that were compiled into it. `kernel`: one of them.
+    """Make numba compile all kernels of a folder again after a change to any file.
+
+    Numba compares each kernel only with its own file, not with the files of the kernels compiled into it. `kernel` is
+    one of the kernels of the folder.
     """
     if not hasattr(kernel, "stats"):  # NUMBA_DISABLE_JIT leaves a plain function
         return
     changed = max(file.stat().st_mtime for file in Path(kernel.py_func.__code__.co_filename).parent.glob("*.py"))
     for index in Path(str(kernel.stats.cache_path)).glob("*.nbi"):
-        with contextlib.suppress(FileNotFoundError):  # another process that starts now may drop it first
+        with contextlib.suppress(FileNotFoundError):  # another process that starts now may delete it first
             if index.stat().st_mtime < changed:
                 index.unlink()

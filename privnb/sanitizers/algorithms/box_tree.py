@@ -1,7 +1,7 @@
-"""A tree of boxes around the points of records: which record is nearest to a place, or farthest from it, exactly.
+"""A tree of boxes around the points of records: the exact record nearest to a place, or farthest from it.
 
-A search looks into a box only if it may hold a better record than the best so far, or an equally good one that stands
-before it. Boxes shrink as records are taken out of them; one without records is passed over.
+A search looks into a box only if the box may hold a better record than the best so far, or an equally good record with
+a lower position. Boxes shrink as records are removed; a box without records is skipped.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from numba import njit
 from privnb.runtime.arrays import Array, Int, IntArray
 from privnb.sanitizers.algorithms import drop_stale_kernels
 
-NEVER = 2**62  # above every distance and every record's position
-_LEAF = 8  # records of a box that is not divided
+NEVER = 2**62  # larger than every distance and every record's position
+_LEAF = 8  # records in a box that is not divided
 
 
 class Space(NamedTuple):
-    """How far apart two points are, attribute by attribute.
+    """The distances between two points, attribute by attribute.
 
-    The first `numbers` coordinates of a point are whole numbers, `most` apart at most. Each other one is a row of
-    `groups` (rows x levels), an attribute's from `begin` to before `end`: two of them are as many times `weights` apart
-    as the first level has at which they are in one group.
+    The first `numbers` coordinates of a point are whole numbers with distances of at most `most`. Each other coordinate
+    is a row of `groups` (rows x levels); the rows of an attribute are those from `begin` to before `end`. The distance
+    of two rows is the first level at which they are in one group, times `weights`.
     """
 
     numbers: int
@@ -35,11 +35,14 @@ class Space(NamedTuple):
 
 
 class BoxTree(NamedTuple):
-    """Boxes within boxes around the records. Node 0 holds all of them.
+    """Boxes within boxes around the records; node 0 holds all of them.
 
-    low, high: a node's box. child: the first of its two neighbouring children, -1 for a leaf. parent: -1 for node 0.
-    first: the lowest record in the box; NEVER in an empty one. begin, end: where a leaf's records stand in `order`.
-    leaf: of each record.
+    - `low`, `high`: the box of each node.
+    - `child`: the first of the node's two neighboring children, -1 for a leaf.
+    - `parent`: the parent of each node, -1 for node 0.
+    - `first`: the lowest record in the box, or NEVER if the box is empty.
+    - `begin`, `end`: the positions of a leaf's records in `order`.
+    - `leaf`: the leaf of each record.
     """
 
     low: Array
@@ -53,11 +56,12 @@ class BoxTree(NamedTuple):
     leaf: IntArray
 
 
-def space_of(columns: list[IntArray], most: Any, trees: list[Array], weights: Array) -> tuple[Space, IntArray]:
-    """The space of points and the points, array (n, attributes), of numbers and then of places in trees.
+def build_space(columns: list[IntArray], most: Any, trees: list[Array], weights: Array) -> tuple[Space, IntArray]:
+    """Return the space of points, and the points as an array (n, attributes): first numbers, then positions in trees.
 
-    columns: of each attribute, the numbers first; trees: of the others, the group of each place at each level, arrays
-    (levels, places); weights: how far apart two groups of neighbouring levels are, array (trees,).
+    - `columns`: one per attribute, the numbers first.
+    - `trees`: for each other attribute, the group of each position at each level, as an array (levels, positions).
+    - `weights`: the distance of two groups of neighboring levels for each tree, as an array (trees,).
     """
     numbers, levels = len(columns) - len(trees), max(map(len, trees), default=1)
     rows = [np.pad(groups.T, ((0, 0), (0, levels - len(groups)))) for groups in trees]
@@ -69,7 +73,7 @@ def space_of(columns: list[IntArray], most: Any, trees: list[Array], weights: Ar
 
 @njit(cache=True)
 def level(space: Space, one: Int, other: Int) -> Int:
-    """The first level at which two rows are in one group."""
+    """Return the first level at which two rows are in one group."""
     level = 0
     while space.groups[one, level] != space.groups[other, level]:
         level += 1
@@ -78,7 +82,7 @@ def level(space: Space, one: Int, other: Int) -> Int:
 
 @njit(cache=True)
 def apart(space: Space, a: Int, low: Any, high: Any) -> Any:
-    """How far apart two coordinates are, the lower one first; never less as they move apart: bounds rest on that."""
+    """Return the distance of two coordinates, the lower one first; the distance never falls as they move apart."""
     if a < space.numbers:
         return min(high - low, space.most)
     return level(space, int(low), int(high)) * space.weights[a]
@@ -86,7 +90,7 @@ def apart(space: Space, a: Int, low: Any, high: Any) -> Any:
 
 @njit(cache=True)
 def _fit(points: Array, tree: BoxTree, node: Int) -> bool:
-    """Fit the box of a node to the records that are left in it; whether that changed it."""
+    """Fit the box of a node to its remaining records; return whether this changed the box."""
     one, first = tree.child[node], NEVER
     begin, end = tree.begin[node], tree.end[node]
     if one >= 0:
@@ -112,7 +116,7 @@ def _fit(points: Array, tree: BoxTree, node: Int) -> bool:
 
 @njit(cache=True)
 def grow(space: Space, points: Array) -> BoxTree:
-    """The tree over all points: each box is halved along its widest side, equal coordinates staying together."""
+    """Return the tree over all points: each box is halved along its widest side; equal coordinates stay together."""
     n, attributes = points.shape
     nodes = 2 * n
     low, high = np.zeros((nodes, attributes), points.dtype), np.zeros((nodes, attributes), points.dtype)
@@ -134,7 +138,7 @@ def grow(space: Space, points: Array) -> BoxTree:
             for place in range(len(records)):
                 values[place] = points[records[place], side]
             places = np.argsort(values, kind="mergesort")
-            for place in range(len(records)):  # to assign a slice takes numba two seconds to compile
+            for place in range(len(records)):  # numba takes two seconds to compile the assignment of a slice
                 order[begin[node] + place] = records[places[place]]
             half = len(records) // 2
             while half > 0 and values[places[half]] == values[places[half - 1]]:

@@ -1,8 +1,8 @@
 """Greedy k-member clustering: groups of at least k records that differ as little as possible.
 
-The greedy algorithm asks two questions again and again: which unassigned record is furthest from a given one, and
-which adds least to a cluster. Scans answer both with a billion comparisons for 45 thousand records at k = 2; a branch
-and bound over a tree of boxes gives the same answers, ties included, in a fraction of a second.
+The greedy algorithm repeats two queries: which unassigned record is furthest from a given record, and which record adds
+the least to a cluster. Scans would answer the queries with a billion comparisons for 45 thousand records at k = 2; a
+branch-and-bound search over a tree of boxes gives the same answers, including ties, in a fraction of a second.
 
 Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, section 4.
 """
@@ -20,7 +20,7 @@ from privnb.microdata.hierarchy import Extent
 from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, Int, IntArray
 from privnb.runtime.errors import UsageError
-from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, grow, space_of, take
+from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, build_space, grow, take
 
 
 def greedy_k_member(
@@ -30,25 +30,28 @@ def greedy_k_member(
     start: int = 0,
     grown: Callable[[np.ndarray, int], bool] | None = None,
 ) -> IntArray:
-    """The cluster of each record, 0 to n // k - 1 in order of formation; every cluster has k records or more.
+    """Return the cluster of each record, 0 to n // k - 1 in order of formation; every cluster has at least k records.
 
-    codes: integer array (n, attributes), each value's position on its attribute's line. extents: how wide a
-    generalization is, one an attribute. A cluster's diameter is the sum of its attributes' extents as fractions of
-    the widest, its cost size x diameter. It starts at the unassigned record furthest from the seed of the cluster
-    before it (at first: from record `start`) and takes k - 1 times the record that adds least cost. The records left
-    over, fewer than k, join in index order the cluster to which they add least. Ties go to the lowest index; costs are
-    integers, so that ties are exact.
+    - `codes`: integer array (n, attributes), the position of each value on the line of its attribute.
+    - `extents`: the width of generalizations, one per attribute.
 
-    `grown`: whether the cluster of these records (an integer array) is finished, whose first so many were not; until
-    then it takes one more. A cluster that is not even when no record is left falls apart; then its records, as all left
-    over, have the label -1.
+    The diameter of a cluster is the sum of its extents as fractions of the widest extents, and its cost is size x
+    diameter. A cluster starts at the unassigned record that is furthest from the seed of the previous cluster (for the
+    first cluster: from record `start`). Then, k - 1 times, it takes the record that adds the least cost. Fewer than k
+    records are left over; in the order of their index, each joins the cluster to which it adds the least cost. Among
+    equal records, the one with the lowest index is taken; costs are integers, so equality is exact.
 
-    Returns an integer array (n,). Raises ValueError for k or start outside the table, and where exact costs would
-    need more than 64 bits. Memory: with 8 attributes some 400 bytes a distinct record.
+    `grown`: a function of the records of a cluster (an integer array) and of the number of its first records that did
+    not suffice. The function returns whether the cluster is finished; if not, the cluster takes one more record. If no
+    records are left, an unfinished cluster is dissolved; its records, and all records left over, then have the label
+    -1.
+
+    Returns an integer array (n,). Raises ValueError for k or start outside the table, and if exact costs would need
+    more than 64 bits. With 8 attributes, the function needs about 400 bytes of memory per distinct record.
     """
     n = len(codes)
     if not (1 <= k <= n and 0 <= start < n):
-        raise UsageError(f"{n} records need k from 1 to {n} and start from 0 to {n - 1}, got k={k} and start={start}.")
+        raise UsageError(f"`k` must be from 1 to {n}, and `start` from 0 to {n - 1}; got k={k} and start={start}.")
     space, points = _located(np.asarray(codes), extents, k)
     low, high = np.empty((2, len(extents)), np.int64)
     growth, (stack, bounds) = np.empty(len(space.groups), np.int64), np.empty((2, 2 * n), np.int64)
@@ -76,8 +79,10 @@ def greedy_k_member(
 
 
 class _Left(NamedTuple):
-    """The records that have no cluster, and the one that grows: its box, from `low` to `high`, and how much each
-    category adds to the extent of its attribute, `growth`. The open nodes and bounds are working space of a search.
+    """The records without a cluster, and the one cluster that grows.
+
+    `low` and `high` are the box of the cluster, and `growth` is the amount that each category adds to the extent of its
+    attribute. The open nodes and bounds are working space of a search.
     """
 
     space: Space
@@ -91,28 +96,31 @@ class _Left(NamedTuple):
 
 
 def _located(codes: Array, extents: Sequence[Extent], k: int) -> tuple[Space, IntArray]:
-    """The space in which clusters have their diameters as whole numbers, and each record's point."""
+    """Return the space in which diameters of clusters are whole numbers, and the point of each record."""
     denominators = [extent.denominator for extent in extents]
-    unit = lcm(*filter(None, denominators))  # brings fractions with these denominators to one
+    unit = lcm(*filter(None, denominators))  # the common denominator of the fractions
     if unit * len(extents) * 2 * k >= NEVER:  # no cluster reaches 2k records
         raise UsageError(
-            f"extents with the denominators {denominators} have the common denominator {unit}, too large for exact "
-            "costs. Give a number's domain a coarser step."
+            f"extents with the denominators {denominators} have the common denominator {unit}, which is too large for "
+            "exact costs. Give the domain of a numeric attribute a coarser step."
         )
     trees = [a for a, extent in enumerate(extents) if extent.groups is not None]
     weights = np.array([unit // each if each else 0 for each in denominators], dtype=np.int64)
     lines = [a for a in range(len(extents)) if a not in trees]
     columns = [places(codes[:, a], denominators[a]).astype(np.int64) * weights[a] for a in lines]
     columns += [codes[:, a] for a in trees]
-    return space_of(columns, unit, [extent.groups for extent in extents if extent.groups is not None], weights[trees])
+    return build_space(
+        columns, unit, [extent.groups for extent in extents if extent.groups is not None], weights[trees]
+    )
 
 
-# A call would pass every array in parts, some sixty arguments: inlined, the search is twice as fast.
+# # A call would pass every array in parts, about sixty arguments. Inlining makes the search twice as fast.
 @njit(cache=True, inline="always")
 def _bound(left: _Left, lows: Array, highs: Array, row: Int, furthest: bool) -> Int:
-    """The least that a record in a box can add to the cluster's diameter; furthest: minus the most.
+    """Return the least that a record in a box can add to the cluster's diameter; if `furthest`, minus the most it can.
 
-    Growth is 0 in the cluster's box and never falls outwards: least at the coordinate nearest to it, most at an end.
+    The growth is 0 in the box of the cluster and never falls outwards: it is smallest at the nearest coordinate and
+    largest at an end.
     """
     bound, most = 0, left.space.most
     for a in range(left.space.numbers):
@@ -130,9 +138,10 @@ def _bound(left: _Left, lows: Array, highs: Array, row: Int, furthest: bool) -> 
 
 @njit(cache=True)
 def _search(left: _Left, furthest: bool) -> Int:
-    """The record with the least bound, of equals the lowest.
+    """Return the record with the smallest bound; among records with equal bounds, the one with the lowest index.
 
-    Depth first, the better child first: what cannot beat the best record so far is left out.
+    The search is depth-first, begins with the better child, and skips boxes that cannot hold a better record than the
+    best so far.
     """
     tree, stack, bounds = left.tree, left.stack, left.bounds
     best: Int = NEVER
@@ -162,7 +171,7 @@ def _search(left: _Left, furthest: bool) -> Int:
 
 @njit(cache=True)
 def _widen(left: _Left, point: Array, fresh: bool) -> None:
-    """Let the cluster's box hold a point too, or nothing else if it is `fresh`."""
+    """Widen the box of the cluster to cover a point; if the box is `fresh`, let it cover only this point."""
     space, low, high = left.space, left.low, left.high
     for a in range(len(point)):
         if fresh or not low[a] <= point[a] <= high[a]:
@@ -176,7 +185,7 @@ def _widen(left: _Left, point: Array, fresh: bool) -> None:
 @njit(cache=True)
 def _open_cluster(left: _Left, seed: Int, members: IntArray) -> Int:
     """Write the first records of the next cluster to `members`; return its seed."""
-    # The search gets True or False as literals, as it is then compiled once for each: twice as fast as a variable.
+    # # For the literals True and False, numba compiles the search separately, which is twice as fast as a variable.
     _widen(left, left.points[seed], True)
     seed = _search(left, True)
     take(left.points, left.tree, seed)
@@ -189,7 +198,7 @@ def _open_cluster(left: _Left, seed: Int, members: IntArray) -> Int:
 
 @njit(cache=True)
 def _add(left: _Left) -> Int:
-    """Take the record that adds least to the cluster, and widen that; return the record."""
+    """Take the record that adds the least to the cluster, widen the cluster, and return the record."""
     record = _search(left, False)
     take(left.points, left.tree, record)
     _widen(left, left.points[record], False)
@@ -197,7 +206,7 @@ def _add(left: _Left) -> Int:
 
 
 def _join(space: Space, points: IntArray, labels: IntArray, low: IntArray, high: IntArray, k: int) -> None:
-    """Let each record without a label join the cluster of k, a box from low to high, whose cost rises least."""
+    """Join each unlabeled record to the cluster (of k records, a box from low to high) whose cost rises least."""
 
     def diameters(low: IntArray, high: IntArray) -> IntArray:
         total = np.minimum(high - low, space.most)[:, : space.numbers].sum(axis=1)

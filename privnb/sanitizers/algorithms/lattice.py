@@ -1,8 +1,6 @@
-"""The lattice of full-domain generalizations: which classes a node makes, which must be suppressed, what is lost.
+"""The lattice of full-domain generalizations: the classes of each node, the classes to suppress, and the loss.
 
 A node generalizes every attribute to one of its levels, the same for all records.
-
-One module: losses and suppression are bounds of the same search, and read the rows that it rolled up.
 """
 
 from __future__ import annotations
@@ -15,27 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privnb.measures.utility.information_loss import Occurring
-from privnb.microdata.counts import distinct_codes, tabulate
+from privnb.measures.utility.information_loss import OccurringValues
+from privnb.microdata.counts import group_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
 from privnb.privacy_models.base import Tally
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
-from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
+from privnb.sanitizers.algorithms.options import CELL_LOSSES, CLASS_LOSSES
 
-LARGEST = 2**22  # nodes: a search looks all of them over after each check
-_QUICK = 2**16  # nodes that are searched in seconds
-_ROLLED_UP = 2**22  # rows of checked nodes that are kept for others to roll up
-_TURNS = 256  # classes that may join the suppressed, looked at together
+MAX_NODES = 2**22  # maximum number of nodes: a search scans all of them after each check
+_QUICK = 2**16  # number of nodes that a search checks within seconds
+_ROLLED_UP = 2**22  # number of rows of checked nodes that are kept, to roll up other nodes
+_TURNS = 256  # number of classes that may join the suppressed ones and are examined together
 
 
-def levels(hierarchy: Any, positions: IntArray) -> Array:
-    """The label of each position at each level, object array (levels, positions); the last level is `*`.
+def list_levels(hierarchy: Any, positions: IntArray) -> Array:
+    """Return, as an object array (levels, positions), the label of each position at each level; the last level is `*`.
 
-    Taxonomies have their own levels, intervals their widths, leveled ranges their public intervals; all others have
-    two, the exact value and `*`.
+    The levels of a taxonomy are its own, those of intervals are their widths, and those of leveled ranges are their
+    public intervals. All other hierarchies have two levels, the exact value and `*`.
     """
     if isinstance(hierarchy, Taxonomy):
         return np.array(hierarchy.rows, dtype=object).T[:, positions]
@@ -49,8 +47,9 @@ def levels(hierarchy: Any, positions: IntArray) -> Array:
 
 
 def _fewer(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
-    """The levels without those in between of `LeveledRanges` that make a search slow: the attribute with most of them
-    gives one of the middle at a time.
+    """Return the levels; if there are too many for a fast search, leave out middle levels of `LeveledRanges`.
+
+    The attribute with the most levels loses its middle level, again and again until the search is fast enough.
     """
     ranged = [a for a, hierarchy in enumerate(hierarchies) if isinstance(hierarchy, LeveledRanges)]
     while ranged and prod(map(len, labels)) > _QUICK:
@@ -62,11 +61,12 @@ def _fewer(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
 
 
 class Classes(NamedTuple):
-    """The classes at a node, from the one with the first record, by the values' order on the attributes' lines.
+    """The classes at a node, in the order of their first rows; rows are in the order of the attributes' lines.
 
-    `rows`: one each of the rows that are alike in their class and in all that is counted, integer array (r,).
-    `amounts`: how many people each stands for, (r,). `class_of`: the class of each, (r,). `sizes`: the records of each
-    class, (classes,). `origin`: of each row that was rolled up, its place in `rows`.
+    `rows`: one row of each group of rows that agree in their class and in all counted codes, as an integer array (r,).
+    `amounts`: the number of people whom each of these rows represents, (r,). `class_of`: the class of each row, (r,).
+    `sizes`: the number of records of each class, (classes,). `origin`: for each row that was rolled up, its position in
+    `rows`.
     """
 
     rows: Array
@@ -79,36 +79,41 @@ class Classes(NamedTuple):
 class Lattice:
     """All nodes over the rows of a `Requirement`, numbered from 0; node 0 has every attribute at its lowest level.
 
-    `labels[a]`: the label of each value of attribute a at each level, object array (levels, values), in the order of
-    its line; `codes[:, a]`: the value of each row. A level is above another one where each of its groups is made of
-    whole groups of the other, so intervals of 50 are not above those of 20. Raises ValueError for more than 4,194,304
-    nodes.
+    `labels[a]`: the label of each value of attribute a at each level, as an object array (levels, values) in the order
+    of its line; `codes[:, a]`: the value of each row. A level is above another one if each of its groups is a union of
+    groups of the other level; intervals of 50, for example, are not above intervals of 20. Raises ValueError for more
+    than 4,194,304 nodes.
     """
 
     def __init__(self, hierarchies: Sequence[Any], requirement: Requirement) -> None:
         self.hierarchies, self.requirement = hierarchies, requirement
         values = [np.unique(column, return_inverse=True) for column in requirement.codes.T]
         self.positions = [positions for positions, _ in values]
-        self.labels = _fewer(hierarchies, [levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)])
+        self.labels = _fewer(
+            hierarchies, [list_levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)]
+        )
         self.shape = tuple(len(labels) for labels in self.labels)
         self.nodes = prod(self.shape)
-        if self.nodes > LARGEST:
-            raise UsageError(f"{self.nodes:,} nodes are more than {LARGEST:,}. Leave out levels or quasi-identifiers.")
+        if self.nodes > MAX_NODES:
+            raise UsageError(
+                f"the lattice has {self.nodes:,} nodes; at most {MAX_NODES:,} are allowed. "
+                "Leave out levels or quasi-identifiers."
+            )
         groups = [np.array([pd.factorize(row)[0] for row in labels]) for labels in self.labels]
         self._above = [_coarser(each) for each in groups]
         people, tallies = requirement.people, requirement.tallies
-        # Rows that differ in one of these are counted apart; what is the same for all of them tells nothing.
+        # # Rows that differ in one of these codes are counted separately; a code that all rows share is not needed.
         counted = [people > 0, *(t.columns for t in tallies), *(t.weights > 0 for t in tallies)]
         counted += [] if requirement.persons is None else [requirement.persons]
         counted = [np.asarray(c, np.int64) for c in (*counted, *requirement.values.values()) if c.min() < c.max()]
-        marks = distinct_codes(counted, [c.max() + 1 for c in counted])[1] if counted else np.zeros_like(people)
+        marks = group_codes(counted, [c.max() + 1 for c in counted])[1] if counted else np.zeros_like(people)
         groups.append(np.arange(marks.max() + 1)[None])
         self.codes = np.column_stack([*(codes for _, codes in values), marks]).astype(np.int32)
         self._groups = np.concatenate([each.ravel() for each in groups])
         begin = np.cumsum([0, *(each.size for each in groups)])
         self._begin = [first + each.shape[1] * np.arange(len(each)) for first, each in zip(begin, groups, strict=False)]
         amounts = np.max([people, *(tally.weights for tally in tallies)], axis=0)
-        # Records before those who are in a population alone, so that classes come in the order of their records.
+        # Records come before people who are only in a population, so that classes have the order of their records.
         self._order = np.argsort(people == 0, kind="stable")
         self._everything = self._order, amounts[self._order]
         self._known: dict[int, tuple[IntArray, IntArray]] = {}
@@ -116,23 +121,24 @@ class Lattice:
         self._length = np.full(self.nodes, np.iinfo(np.int64).max)  # rows of the nodes that are known
 
     def levels_of(self, node: int) -> tuple[int, ...]:
+        """Return the level of each attribute at a node."""
         return tuple(int(level) for level in np.unravel_index(node, self.shape))
 
     def above(self, node: int) -> BoolArray:
-        """The node and all above it, boolean array (nodes,)."""
+        """Return the node and all nodes above it, as a boolean array (nodes,)."""
         return _product([order[level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
     def below(self, node: int) -> BoolArray:
-        """The node and all below it, boolean array (nodes,)."""
+        """Return the node and all nodes below it, as a boolean array (nodes,)."""
         return _product([order[:, level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
     def is_top(self, node: int) -> bool:
-        """Whether every label is `*`: then all records look alike."""
+        """Return whether every label is `*`, so that all records are indistinguishable."""
         at = zip(self.labels, self.levels_of(node), strict=True)
         return all((labels[level] == SUPPRESSED).all() for labels, level in at)
 
     def classes(self, node: int, below: BoolArray) -> Classes:
-        """The `Classes` of a node, rolled up from the fewest rows that are known of the nodes `below` it."""
+        """Return the `Classes` of a node, rolled up from the smallest known rows of the nodes `below` it."""
         lower = np.flatnonzero(below)
         nearest = int(lower[self._length[lower].argmin()])
         classes = self.roll_up(node, self._known.get(nearest))
@@ -143,7 +149,7 @@ class Lattice:
         return classes
 
     def roll_up(self, node: int, known: tuple[IntArray, IntArray] | None = None) -> Classes:
-        """The `Classes` of a node, made of `known` rows and amounts, or of all."""
+        """Return the `Classes` of a node, rolled up from `known` rows and amounts, or from all rows."""
         rows, amounts = known or self._everything
         begin = np.array([begin[level] for begin, level in zip(self._begin, (*self.levels_of(node), 0), strict=True)])
         origin, first = _grouped(self._groups, begin, self.codes, rows)
@@ -155,23 +161,23 @@ class Lattice:
         return Classes(rows, amounts, index, sizes, origin)
 
     def class_of_rows(self, classes: Classes) -> IntArray:
-        """The class of each row of the requirement, integer array (m,), where `classes` were rolled up from all."""
+        """Return the class of each row, as an integer array (m,); `classes` must be rolled up from all rows."""
         of_rows = np.empty(len(self._order), dtype=np.int64)
         of_rows[self._order] = classes.class_of[classes.origin]
         return of_rows
 
     def fails(self, classes: Classes, tallies: Sequence[Tally]) -> BoolArray:
-        """Which classes break a model of `tallies`, boolean array (classes,)."""
+        """Return, as a boolean array (classes,), which classes break the model of any of these tallies."""
         merged = self._merged(classes, tallies)
         return ~self.requirement.holds(classes.class_of, len(classes.sizes), classes.rows, merged)
 
     def breaking(self, classes: Classes, tallies: Sequence[Tally]) -> Any:
-        """How many records the classes below these suppress at least, where models of `tallies` break."""
+        """Return the least number of records that any lower node suppresses because of the models of `tallies`."""
         merged = self._merged(classes, tallies)
         return classes.sizes @ self.requirement.breaking(classes.class_of, len(classes.sizes), classes.rows, merged)
 
     def _merged(self, classes: Classes, tallies: Sequence[Tally]) -> list[Tally]:
-        """The tallies over the rows that were rolled up."""
+        """Return the tallies over the rows that were rolled up."""
         merged = []
         for tally in tallies:
             weights = np.zeros_like(self.requirement.people)
@@ -180,11 +186,11 @@ class Lattice:
         return merged
 
     def suppressed(self, classes: Classes, broken: BoolArray, limit: int) -> BoolArray | None:
-        """Which classes to suppress so that no `broken` one is left, boolean array (classes,); None above `limit`
-        records.
+        """Return which classes to suppress so that no `broken` class is left, as a boolean array (classes,).
 
-        The suppressed are one class, which has to keep the models as well: until it does, the smallest of the others
-        joins it, of equals the first.
+        The result is None if this takes more than `limit` records. The suppressed records are one class, which must
+        also satisfy the models: until it does, the smallest other class joins it. Among equally small classes, the
+        first one joins.
         """
         if not broken.any():
             return broken
@@ -215,17 +221,17 @@ class Lattice:
 
 
 class OfCells:
-    """A loss that is the mean cost of the cells' labels. `least`: what each node costs with nobody suppressed."""
+    """A loss that is the mean over the labels of cells. `least`: the loss of each node without suppression."""
 
-    falls = True  # what suppression adds, as classes merge
+    falls = True  # whether the loss that suppression adds falls as classes merge
 
     def __init__(self, lattice: Lattice, name: str) -> None:
-        people, price = lattice.requirement.people, OF_CELLS[name]
+        people, price = lattice.requirement.people, CELL_LOSSES[name]
         means, self._spared = [], []
         for a, hierarchy in enumerate(lattice.hierarchies):
             of_values = np.bincount(lattice.codes[:, a], people)
             held = of_values > 0
-            known = Occurring.of(lattice.positions[a][held], of_values[held])
+            known = OccurringValues.of(lattice.positions[a][held], of_values[held])
             labels = {SUPPRESSED, *lattice.labels[a][:, held].ravel()}
             prices = {label: price(hierarchy, label, known) for label in labels}
             cost = np.array([[prices.get(label, 0.0) for label in row] for row in lattice.labels[a]])
@@ -236,10 +242,11 @@ class OfCells:
         self.least = reduce(np.add.outer, means).ravel() / self._cells
 
     def without(self, node: int, classes: Classes) -> float:
+        """Return the loss of a node without suppression."""
         return self.least[node]
 
     def added(self, node: int, classes: Classes, suppressed: BoolArray) -> float:
-        """What suppressing classes adds."""
+        """Return the loss that suppression of these classes adds."""
         here, lattice = suppressed[classes.class_of], self._lattice
         rows, amounts = classes.rows[here], classes.amounts[here]
         spared = np.zeros(len(rows))
@@ -249,14 +256,15 @@ class OfCells:
 
 
 class OfClasses:
-    """A loss of the classes' sizes, or of their counts of `target`; without suppression it only rises as they merge.
+    """A loss that depends on the sizes of classes or on their counts of `target`.
 
-    `least`: a bound that the search raises as it comes to know the nodes.
+    The loss never falls when classes that are not suppressed merge. `least`: a lower bound of the loss of each node,
+    which the search raises as it examines nodes.
     """
 
     def __init__(self, lattice: Lattice, name: str, target: str | None = None) -> None:
-        self._lattice, self._price, self._target = lattice, OF_CLASSES[name], target
-        self.falls = name != "average class size"  # suppressing many small classes halves their number and more
+        self._lattice, self._price, self._target = lattice, CLASS_LOSSES[name], target
+        self.falls = name != "average class size"  # suppression of many small classes more than halves their number
         self.least = np.zeros(lattice.nodes)
 
     def _cost(self, classes: Classes, suppressed: BoolArray) -> float:
@@ -269,33 +277,36 @@ class OfClasses:
         return self._price(measured[kept], int(classes.sizes[suppressed].sum()))
 
     def without(self, node: int, classes: Classes) -> float:
+        """Return the loss of a node without suppression."""
         return self._cost(classes, np.zeros(len(classes.sizes), dtype=bool))
 
     def added(self, node: int, classes: Classes, suppressed: BoolArray) -> float:
+        """Return the loss that suppression of these classes adds."""
         return self._cost(classes, suppressed) - self.without(node, classes)
 
 
-def loss_of(lattice: Lattice, name: str, target: str | None = None) -> OfCells | OfClasses:
-    """The loss of that name, bound to a lattice."""
-    return OfCells(lattice, name) if name in OF_CELLS else OfClasses(lattice, name, target)
+def bind_loss(lattice: Lattice, name: str, target: str | None = None) -> OfCells | OfClasses:
+    """Return the loss with this name, bound to a lattice."""
+    return OfCells(lattice, name) if name in CELL_LOSSES else OfClasses(lattice, name, target)
 
 
 def _grouped(groups: IntArray, begin: IntArray, codes: Array, rows: Array) -> tuple[IntArray, IntArray]:
-    """Number the `rows` of `codes` by their groups, `groups[begin[a] + code]` of each attribute a, as they first occur.
+    """Return a number for each of the `rows` of `codes`, equal for equal groups, and the first row of each number.
 
-    Returns the number of each row and the place of the first of each number, two integer arrays.
+    The group of a code of attribute a is `groups[begin[a] + code]`; numbers are in the order of their first
+    occurrences.
     """
     columns = [groups[start + codes[rows, a]] for a, start in enumerate(begin)]
-    first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
+    first, index = group_codes(columns, [column.max() + 1 for column in columns])
     order = np.argsort(first)
     return np.argsort(order)[index], first[order]
 
 
 def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray, IntArray, Array]:
-    """In which turn, in which column and by how much the counts of a tally grow as classes join: three arrays.
+    """Return the turns, the columns and the amounts by which the counts of a tally grow as classes join: three arrays.
 
-    `turns`: when each of the rolled up rows joins, integer array (r,), -1 for never. Who has records in several classes
-    is counted where the first of them joins.
+    `turns`: the turn in which each rolled-up row joins, as an integer array (r,); -1 means never. A person with records
+    in several classes is counted when the first of them joins.
     """
     if tally.persons is None:
         return turns, tally.columns[classes.rows], _weights(tally, classes)
@@ -310,17 +321,17 @@ def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray,
 
 
 def _weights(tally: Tally, classes: Classes) -> Array:
-    """How many a model counts of each of the rolled up rows: all people of it or nobody."""
+    """Return the number of people whom a model counts for each rolled-up row: all of them or none."""
     return classes.amounts * (tally.weights[classes.rows] > 0)
 
 
 def _coarser(groups: IntArray) -> BoolArray:
-    """[i, j]: whether level j is i, or above it; `groups`: integer array (levels, values)."""
+    """Return a boolean array: [i, j] is True if level j is level i or above it. `groups` has shape (levels, values)."""
     both = [[len(np.unique(low * groups.shape[1] + high)) for high in groups] for low in groups]
     return np.triu(np.array(both) == groups.max(axis=1, keepdims=True) + 1)
 
 
 def _product(chosen: Sequence[BoolArray]) -> BoolArray:
-    """Nodes whose levels are all chosen, of one boolean array a attribute."""
-    # From the last on, for numpy is fast where the second factor is long.
+    """Return the nodes whose levels are all chosen, from one boolean array per attribute."""
+    # # The loop begins with the last attribute, because numpy is fast if the second factor is long.
     return reduce(lambda later, each: np.logical_and.outer(each, later).ravel(), reversed(chosen))

@@ -1,14 +1,15 @@
-"""Groups of at least k records that lie near each other: maximum distance to average, around records drawn, each own k.
+"""Groups of at least k nearby records: by maximum distance to average, around random records, or by individual k.
 
-Both ask again and again which record is farthest from a place, and which are nearest to it. A tree of boxes answers
-exactly, ties included, and forgets the records that have a group, so that a million records of three numbers take
-seconds; in many dimensions boxes rule little out, and the answers take a pass over the records each.
+The three algorithms search again and again for the records that are farthest from a point or nearest to it. The search
+in a tree of boxes is exact, including ties, and the tree drops the records that have a group. A million records of
+three numbers take seconds; in many dimensions, boxes exclude few records, and each search takes a pass over the
+records.
 
 Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", DMKD
 2005, section 4 (MDAV-generic); Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining", EDBT 2004,
 section 2; the same, "On Variable Constraints in Privacy Preserving Data Mining", SDM 2005: the records of each k are
-grouped among themselves. Deviation: who is too few for a group there is joined by the nearest who ask for less, where
-that paper moves whole groups from one k to another.
+grouped among themselves. Deviation: if too few records request a k, the nearest records that request a smaller k join
+them, whereas that paper moves whole groups from one k to another.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
-from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, grow, level, space_of, take
+from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, build_space, grow, level, take
 
-_EXACT = 2.0**52  # floats are exact on whole numbers below twice that
-_FINE = 2.0**16  # a step of so many units is a whole number of them, within 1 / 131,072 of its length
+_EXACT = 2.0**52  # floats represent whole numbers below twice this number exactly
+_FINE = 2.0**16  # a step of this number of units is rounded to whole units, by at most 1 / 131,072 of its length
 
 
-def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, list[int]]:
-    """A space in which distances are whole numbers, the point of each record, and which attribute each coordinate is.
+def locate_records(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, list[int]]:
+    """Return a space whose distances are whole numbers, the point of each record, and the attribute of each coordinate.
 
-    codes: integer array (n, attributes), each value's position on its attribute's line. extents: None for a number,
-    whose distance is in its standard deviations (population); for another attribute how wide a generalization is,
-    which is its distance, 0 to 1. The sum of squares over the attributes is that of MDAV-generic.
+    - `codes`: integer array (n, attributes), the position of each value on the line of its attribute.
+    - `extents`: None for a number, whose distance is measured in its standard deviations (of a population); for any
+      other attribute, the width of generalizations, which is its distance, from 0 to 1.
 
-    All squared distances are below 2^53, so that floats have them exactly and ties are exact: a step of a number is a
-    whole number of units where its rounding moves it by less than 1 / 131,072; else each value is rounded, to a unit.
+    The sum of squares over the attributes is the distance of MDAV-generic.
+
+    All squared distances are below 2^53, so floats represent them exactly and ties are exact. A step of a number is
+    rounded to a whole number of units if this changes it by less than 1 / 131,072; otherwise, each value is rounded to
+    a unit.
 
     Returns the Space, a float array (n, attributes) of whole numbers, and the attributes in the order of its columns.
     """
@@ -48,7 +52,7 @@ def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, li
     for a in lines:
         column = codes[:, a] if extents[a] is None else places(codes[:, a], extents[a].denominator)
         column = column - column.min()
-        # Rounded, for a sum's last digits depend on the processor.
+        # # The unit is rounded, because the last digits of a sum depend on the processor.
         scale = float(f"{column.std():.12g}") if extents[a] is None else max(extents[a].denominator, 1)
         steps.append(column)
         scales.append(scale or 1.0)
@@ -59,20 +63,22 @@ def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, li
         steps[place] = column * np.rint(step) if step >= _FINE else np.rint(column * step)
     weights = np.rint(unit / np.array([max(extents[a].denominator, 1) for a in trees], dtype=float))
     columns = [*steps, *(codes[:, a] for a in trees)]
-    space, points = space_of(columns, np.inf, [extents[a].groups for a in trees], weights)
+    space, points = build_space(columns, np.inf, [extents[a].groups for a in trees], weights)
     return space, points.astype(float), lines + trees
 
 
 def mdav(space: Space, points: Array, k: int) -> IntArray:
-    """The group of each record by maximum distance to average, 0, 1, ... in order of formation: integer array (n,).
+    """Return the group of each record by maximum distance to average, 0, 1, ... in order of formation: array (n,).
 
-    While 3k records or more are left: the one farthest from their average, and the one farthest from that, each make a
-    group with the k - 1 nearest to it, the first before the second, which the first does not take. Of 2k to 3k - 1 the
-    one farthest from their average does, and the others are the last group; fewer are one group. So every group has k
-    records, but for the last, which has up to 2k - 1. Ties go to the lowest index.
+    While at least 3k records are left, two records each form a group with the k - 1 records nearest to them: first, the
+    record farthest from the average of the records that are left; then, the record farthest from the first one, which
+    the first group does not take. If 2k to 3k - 1 records are left, the record farthest from their average forms a
+    group, and the other records are the last group; fewer than 2k records are one group. Every group therefore has k
+    records, except the last, which has up to 2k - 1. Among equally distant records, the one with the lowest index is
+    taken.
 
-    The average has the mean of each number, rounded to a unit, and of each category the value with the least sum of
-    squared distances, the first of them on its line.
+    The average has the mean of each number, rounded to a unit, and for each category the value with the smallest sum of
+    squared distances; among equal values, the first on its line.
 
     Raises ValueError for fewer than k records.
     """
@@ -80,29 +86,32 @@ def mdav(space: Space, points: Array, k: int) -> IntArray:
     return _mdav(_left(space, points), int(k))
 
 
-def around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
-    """The group of each record around records drawn, 0, 1, ... in order of formation: integer array (n,).
+def group_around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
+    """Return the group of each record around random records, 0, 1, ... in order of formation: integer array (n,).
 
-    While k records or more are left: the next of `seeds` (the records in random order) that is makes a group with the
-    k - 1 nearest to it. Each of the fewer than k that are left then joins the group whose average is nearest. Ties go
-    to the lowest index. Points of numbers alone. Raises ValueError for fewer than k records.
+    While at least k records are left, the next of `seeds` (the records in random order) without a group forms a group
+    with the k - 1 records nearest to it. Fewer than k records are left over; each then joins the group whose average is
+    nearest. Among equally distant records or groups, the one with the lowest index is taken. Points have only numbers.
+    Raises ValueError for fewer than k records.
     """
     _check(points, k)
     groups = _around(_left(space, points), int(k), np.asarray(seeds, dtype=np.int64))
-    there = groups >= 0
-    averages = np.rint(np.column_stack([np.bincount(groups[there], column[there]) for column in points.T]) / k)
-    for record in np.flatnonzero(~there):
+    grouped = groups >= 0
+    averages = np.rint(np.column_stack([np.bincount(groups[grouped], column[grouped]) for column in points.T]) / k)
+    for record in np.flatnonzero(~grouped):
         groups[record] = ((points[record] - averages) ** 2).sum(axis=1).argmin()
     return groups
 
 
-def own_groups(space: Space, points: Array, ks: Array) -> IntArray:
-    """The group of each record, 0, 1, ...: integer array (n,).
+def group_by_own_k(space: Space, points: Array, ks: Array) -> IntArray:
+    """Return the group of each record, numbered from 0, if each record requests its own k: integer array (n,).
 
-    ks: what each record asks for, integer array (n,). From the largest k to the smallest, the records that ask for it
-    and have no group yet are grouped by `mdav`. Where they are too few, those nearest to them all (the least sum of
-    squared distances) of the records that ask for less fill them up to k; where these do not suffice either, each of
-    the few joins the group of the record nearest to it, which has a larger k. Ties go to the lowest index.
+    - `ks`: the k that each record requests, integer array (n,).
+
+    From the largest k to the smallest, `mdav` groups the records that request this k and have no group yet. If there
+    are fewer than k such records, the nearest records with a smaller k (by the sum of squared distances) join them. If
+    there are still fewer than k, each of these records joins the group of the record nearest to it, which has a larger
+    k. Among equally distant records, the one with the lowest index is taken.
 
     Raises ValueError for fewer records than the largest k.
     """
@@ -125,7 +134,7 @@ def own_groups(space: Space, points: Array, ks: Array) -> IntArray:
 
 
 def _squared(space: Space, points: Array, point: Array) -> FloatArray:
-    """The squared distance of each of several points to one: float array (n,)."""
+    """Return the squared distance of each of several points to one point: float array (n,)."""
     numbers = space.numbers
     far = ((points[:, :numbers] - point[:numbers]) ** 2).sum(axis=1)
     for a in range(numbers, points.shape[1]):
@@ -134,11 +143,12 @@ def _squared(space: Space, points: Array, point: Array) -> FloatArray:
     return far
 
 
-def central(space: Space, rows: Array, groups: Array) -> IntArray:
-    """The category of each group with the least sum of squared distances to those of its records, the first of several
-    on its line; rows of `space.groups`, as `rows` of the records are: integer array (groups,).
+def find_centres(space: Space, rows: Array, groups: Array) -> IntArray:
+    """Return, for each group, the category with the least sum of squared distances to its records: array (groups,).
 
-    No category outside of a group comes nearer to all of it, for distances are those of a tree.
+    Among categories with equal sums, it is the first on its line. The categories are rows of `space.groups`, and so are
+    the `rows` of the records. No category outside a group is nearer to the whole group, because distances are those of
+    a tree.
     """
     order = np.argsort(groups, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(groups)))
@@ -147,14 +157,15 @@ def central(space: Space, rows: Array, groups: Array) -> IntArray:
 
 def _check(points: FloatArray, k: int) -> None:
     if not 1 <= k <= len(points):
-        raise UsageError(f"{len(points)} records need k from 1 to {len(points)}, got k={k}.")
+        raise UsageError(f"`k` must be from 1 to the number of records, {len(points)}; got {k}.")
 
 
 class _Left(NamedTuple):
-    """The records that have no group yet, and working space of a search.
+    """The records without a group, and working space of a search.
 
-    sums: of each number, (attributes,). costs: how many levels each category is apart from the records', squared, in
-    sum, (rows,).
+    - `sums`: the sum of each number, (attributes,).
+    - `costs`: for each category, the sum of its squared distances, in levels, to the categories of the records,
+      (rows,).
     """
 
     space: Space
@@ -167,7 +178,7 @@ class _Left(NamedTuple):
 
 
 def _left(space: Space, points: FloatArray) -> _Left:
-    """All records, of which none has a group."""
+    """Return all records, none of which has a group."""
     costs = np.zeros(len(space.groups), np.int64)
     for a in range(space.numbers, points.shape[1]):
         rows = space.groups[space.begin[a] : space.end[a]]
@@ -179,7 +190,7 @@ def _left(space: Space, points: FloatArray) -> _Left:
 
 @njit(cache=True)
 def _distance(space: Space, one: FloatArray, other: FloatArray) -> float:
-    """The squared distance of two points."""
+    """Return the squared distance of two points."""
     total = 0.0
     for a in range(len(one)):
         total += apart(space, a, one[a], other[a]) ** 2
@@ -188,7 +199,7 @@ def _distance(space: Space, one: FloatArray, other: FloatArray) -> float:
 
 @njit(cache=True)
 def _bound(space: Space, point: FloatArray, low: FloatArray, high: FloatArray, far: bool) -> float:
-    """The squared distance of a point to a box: no point in it is nearer; `far`: minus the most that one is away."""
+    """Return the smallest squared distance of a point to a box, or minus the largest distance if `far`."""
     total = 0.0
     for a in range(len(point)):
         if far:
@@ -202,7 +213,7 @@ def _bound(space: Space, point: FloatArray, low: FloatArray, high: FloatArray, f
 
 @njit(cache=True)
 def _search(left: _Left, point: FloatArray, far: bool, found: IntArray) -> None:
-    """Put the records nearest to a point into `found`, nearest first, of equals the lowest; `far`: the farthest."""
+    """Write the records nearest to a point, or farthest if `far`, to `found`: by distance, then by index."""
     space, tree, stack, bounds = left.space, left.tree, left.stack, left.bounds
     worth, top = np.full(len(found), np.inf), 0
     found[:] = NEVER
@@ -235,7 +246,7 @@ def _search(left: _Left, point: FloatArray, far: bool, found: IntArray) -> None:
 
 @njit(cache=True)
 def _take(left: _Left, record: Int) -> None:
-    """Forget a record, also in what the average is made of."""
+    """Drop a record from its boxes and from the sums and costs of the average."""
     space, point = left.space, left.points[record]
     take(left.points, left.tree, record)
     for a in range(len(point)):
@@ -246,7 +257,7 @@ def _take(left: _Left, record: Int) -> None:
 
 @njit(cache=True)
 def _group(left: _Left, groups: IntArray, number: Int, seed: Int, found: IntArray) -> None:
-    """Make a group of a record that is taken and the nearest that are left, as many as `found` holds."""
+    """Form a group of a dropped record, the seed, and the remaining records nearest to it: one per place of `found`."""
     groups[seed] = number
     if len(found):
         _search(left, left.points[seed], False, found)
@@ -283,7 +294,7 @@ def _mdav(left: _Left, k: Int) -> IntArray:
 
 @njit(cache=True)
 def _around(left: _Left, k: Int, seeds: IntArray) -> IntArray:
-    """The group of each record; -1 of those that are left."""
+    """Return the group of each record; -1 for the records that are left."""
     groups, number = np.full(len(seeds), -1), 0
     found = np.empty(k - 1, np.int64)
     for seed in seeds:

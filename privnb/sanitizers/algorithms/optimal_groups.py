@@ -1,4 +1,4 @@
-"""The groups of at least k neighbours on a line that lose least: the shortest path through sorted numbers."""
+"""The groups of at least k neighbors on a line with the least loss: a shortest path through sorted numbers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 
-def optimal_groups(values: Array, k: int) -> Array:
-    """The group of each number, 0, 1, ... from the lowest on: integer array (n,).
+def find_optimal_groups(values: Array, k: int) -> Array:
+    """Return the group of each number; groups are numbered 0, 1, ... from the lowest numbers on: integer array (n,).
 
-    No other groups of k or more have a smaller sum of squared distances to their means. In an optimum groups are runs
-    of sorted numbers and have k to 2k - 1 of them, so n k sums say all. Equal numbers are sorted by position. Of runs
-    that lose alike, within a billionth, the shorter last one is taken: further digits depend on the processor.
+    No other groups of at least k have a smaller sum of squared distances to their means. In an optimum, groups are runs
+    of k to 2k - 1 sorted numbers, so n k sums suffice. Equal numbers are sorted by position. If losses agree within a
+    billionth, the search takes the shorter last run, because further digits depend on the processor.
 
-    values: integer array (n,). Raises ValueError for fewer than k.
+    - `values`: integer array (n,).
+
+    Raises ValueError for fewer than k numbers.
 
     Source: Hansen and Mukherjee, "A Polynomial Algorithm for Optimal Univariate Microaggregation", IEEE Transactions on
     Knowledge and Data Engineering 2003, section 3.
     """
     values = np.asarray(values, dtype=np.int64)
     if not 1 <= k <= len(values):
-        raise UsageError(f"{len(values)} records need k from 1 to {len(values)}, got k={k}.")
+        raise UsageError(f"`k` must be from 1 to the number of records, {len(values)}; got {k}.")
     order = np.argsort(values, kind="stable")
     groups = np.empty(len(values), np.int64)
     groups[order] = _path(values[order], int(k))
@@ -39,7 +41,7 @@ def _path(values: IntArray, k: Int) -> IntArray:
     for stop in range(k, n + 1):
         total = squares = 0.0
         for size in range(1, min(2 * k - 1, stop) + 1):
-            below = float(values[stop - 1] - values[stop - size])  # small, so that its square is exact
+            below = float(values[stop - 1] - values[stop - size])  # small enough that its square is exact
             total += below
             squares += below * below
             if size >= k:

@@ -1,11 +1,10 @@
-"""Strict multidimensional partitioning: cut a table's distinct rows again and again, every part keeping a requirement.
+"""Strict multidimensional partitioning: repeated cuts of distinct rows into parts that all satisfy a requirement.
 
-All groups of one depth are cut together: numba proposes a cut for each, the models judge all proposals in one call.
+All groups of one depth are cut together: numba proposes a cut for each group, and the models check all cuts in one
+call.
 
 Source: LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional k-Anonymity", ICDE 2006; the choice by information
 gain: the same, "Workload-Aware Anonymization", KDD 2006.
-
-One module, for numba compiles its kernels together, and each reads what the others write.
 """
 
 from __future__ import annotations
@@ -21,26 +20,31 @@ from privnb.microdata.hierarchy.generalization import places
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
+from privnb.sanitizers.algorithms.options import SPLIT_ATTRIBUTES, SPLIT_POINTS
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
-_LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
-_RANGE, _PENALTY, _GAIN = range(len(CHOICES))
+LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, into any two sets, into a node's children
+_LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(SPLIT_POINTS))
+_RANGE, _PENALTY, _GAIN = range(len(SPLIT_ATTRIBUTES))
 
 
 def _inner(kernel: Kernel) -> Kernel:
-    """Compile what only kernels call."""
+    """Compile a function that only kernels call."""
     return njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(kernel)  # type: ignore[call-overload]
 
 
 class Geometry(NamedTuple):
-    """How each attribute is cut. kinds, steps (how far apart two positions are at most): (attributes,). places: those
-    that occur, in order, (attributes, places); a row's code is its number among them, so that nothing here is as long
-    as a domain.
-    For trees: groups, the node that holds each place at each level, and widths, the leaves of that node less one:
-    (attributes, levels, places)."""
+    """The data that describe the cuts of each attribute.
+
+    - `kinds`: the kind of each attribute, (attributes,).
+    - `steps`: the largest distance of two positions, (attributes,).
+    - `places`: the positions that occur, in order, (attributes, places).
+    - `groups`: for trees, the node of each place at each level, (attributes, levels, places).
+    - `widths`: for trees, the number of leaves of that node minus one, (attributes, levels, places).
+
+    The code of a row is a number among these places, so no array here has the length of a domain.
+    """
 
     kinds: IntArray
     steps: IntArray
@@ -50,8 +54,14 @@ class Geometry(NamedTuple):
 
 
 class CutRows(NamedTuple):
-    """What is cut: the code of each row, (m, attributes), its records, its code of the target and whose it is, (m,) or
-    empty, and how many of either there are; 0 persons: each record is another one's."""
+    """The rows to cut.
+
+    - `codes`: the codes of each row, (m, attributes).
+    - `people`: the number of records of each row, (m,).
+    - `target` and `person`: the codes of the target and of the people, (m,) or empty.
+    - `targets` and `persons`: the numbers of targets and of people. If `persons` is 0, each record belongs to a
+      different person.
+    """
 
     codes: IntArray
     people: IntArray
@@ -61,15 +71,15 @@ class CutRows(NamedTuple):
     persons: int
 
     def of(self, order: Array) -> CutRows:
-        """Some of the rows, in an order."""
+        """Return the rows at the positions `order`, in this order."""
         target, person = (each[order] if len(each) else each for each in (self.target, self.person))
         return self._replace(
             codes=self.codes.take(order, axis=0), people=self.people[order], target=target, person=person
         )
 
 
-class How(NamedTuple):
-    """Which attribute is cut first, where numbers are cut, and how many people a part has at least."""
+class CutRule(NamedTuple):
+    """The attribute to cut first, the place where numbers are cut, and the minimum number of people in a part."""
 
     choose: int
     median: int
@@ -77,9 +87,15 @@ class How(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Working space of a cut, one place for each place of an attribute's line and one more: the records of each, its
-    side, the places that occur, how many of each target they have, and how many people have a record up to the one and
-    above it. Of each person the first and the last of their places."""
+    """Working space of a cut: arrays with an entry for each place of an attribute's line and one more.
+
+    - `held`: the number of records at each place.
+    - `side`: the side of each place.
+    - `values`: the places that occur.
+    - `table`: the counts of each target at these places.
+    - `below` and `above`: the number of people with a record up to each place, and above it.
+    - `first` and `last`: the first and the last place of each person.
+    """
 
     held: IntArray
     side: IntArray
@@ -91,12 +107,12 @@ class Workspace(NamedTuple):
     last: IntArray
 
 
-def geometry(
+def build_geometry(
     codes: Array, kinds: Sequence[int], steps: Any, trees: Mapping[int, IntArray]
 ) -> tuple[IntArray, Geometry]:
-    """The codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
+    """Return the codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
 
-    `kinds`, `steps`: the kind of each attribute, and how far apart two of its positions are at most; `trees`:
+    `kinds`, `steps`: the kind of each attribute, and the largest distance of two of its positions; `trees`:
     `{attribute: groups}`.
     """
     found, index = zip(*map(_occurring, codes.T), strict=True)
@@ -108,14 +124,14 @@ def geometry(
     for a, occurring in enumerate(found):
         at[a, : len(occurring)] = places(occurring, steps[a])
         for level in range(levels if a in trees else 0):
-            row = trees[a][min(level, len(trees[a]) - 1)]  # levels above the root repeat it
+            row = trees[a][min(level, len(trees[a]) - 1)]  # levels above the root repeat the root
             padded[a, level, : len(occurring)] = row[occurring]
             widths[a, level, : len(occurring)] = np.bincount(row)[row[occurring]] - 1
     return codes, Geometry(np.array(kinds), np.array(steps), at, padded, widths)
 
 
 def _occurring(column: IntArray) -> tuple[IntArray, IntArray]:
-    """The positions that occur, in order, and which of them each row has."""
+    """Return the positions that occur, in order, and the number of each row among them."""
     if column.max() < len(column):
         occurs = np.bincount(column) > 0
         return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[column]
@@ -124,23 +140,24 @@ def _occurring(column: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _counted(codes: IntArray | None) -> tuple[IntArray, int]:
-    """Return codes as the kernels read them, and how many there are; without codes an empty array and 0."""
+    """Return codes in the form that the kernels read, and the number of codes; without codes, an empty array and 0."""
     return (np.zeros(0, dtype=np.int64), 0) if codes is None else (codes.astype(np.int64), int(codes.max()) + 1)
 
 
 def partition(
     requirement: Requirement, codes: Array, shape: Geometry, choose: str, median: str, target: IntArray | None = None
 ) -> IntArray:
-    """The class of each distinct row of `requirement`, integer array (m,) from 0, in order of the cuts.
+    """Return, as an integer array (m,), the class of each row of `requirement`, from 0 in the order of the cuts.
 
-    `codes`, `shape`: of the rows, from `geometry`. `choose`: one of CHOICES, which attribute is cut first: that of the
-    widest normalised range, that whose cut leaves the least certainty penalty, or that which tells most about `target`,
-    an integer array (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of
-    MEDIANS.
+    `codes`, `shape`: the codes of the rows and their geometry, from `build_geometry`. `choose`: one of
+    `SPLIT_ATTRIBUTES`, the rule for the attribute to cut first. This attribute is the one with the widest normalized
+    range, the one whose cut leaves the smallest certainty penalty, or the one with the largest information gain about
+    `target`. `target` is an integer array (m,) with the codes of a workload attribute. Among equal attributes, the
+    first one is cut. `median`: one of `SPLIT_POINTS`.
     """
     index: IntArray = np.arange(len(requirement.people))
     rows = CutRows(codes, requirement.people, *_counted(target), *_counted(requirement.persons))
-    how = How(CHOICES.index(choose), MEDIANS.index(median), requirement.least)
+    how = CutRule(SPLIT_ATTRIBUTES.index(choose), SPLIT_POINTS.index(median), requirement.least)
     begin, end = np.array([0]), np.array([len(index)])
     found = 0
     classes = np.empty(len(index), dtype=np.int64)
@@ -157,9 +174,9 @@ def partition(
 
 
 def _cuts(
-    requirement: Requirement, shape: Geometry, how: How, index: IntArray, rows: CutRows, begin: Array, end: Array
+    requirement: Requirement, shape: Geometry, how: CutRule, index: IntArray, rows: CutRows, begin: Array, end: Array
 ) -> tuple[IntArray, IntArray]:
-    """The part that each row falls into when its group is cut, and the number of parts of each group; 0: no cut."""
+    """Return the part of each row after its group is cut, and the number of parts of each group, 0 without a cut."""
     nodes = len(begin)
     part, parts = np.zeros(len(index), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
     tries, ranks = np.zeros(nodes, dtype=np.int64), np.zeros((nodes, rows.codes.shape[1]), dtype=np.int64)
@@ -183,14 +200,16 @@ def _cuts(
 
 
 def _positions(begin: Array, end: Array) -> IntArray:
-    """The positions from each begin to before its end, one after another."""
+    """Return the positions of all parts; each part runs from its begin to the position before its end."""
     length = end - begin
     return np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
 
 
 def _split(part: IntArray, parts: IntArray, begin: Array, end: Array) -> tuple[IntArray, IntArray, IntArray]:
-    """The order that puts each part of each cut group together, uncut groups left out, and where the parts begin and
-    end."""
+    """Return the order that puts each part of each cut group together, and the positions at which parts begin and end.
+
+    Groups without a cut are left out.
+    """
     where = _positions(begin[parts > 0], end[parts > 0])
     number = np.repeat(np.cumsum(parts) - parts, np.where(parts > 0, end - begin, 0)) + part[where]
     ends = np.cumsum(np.bincount(number, minlength=parts.sum()))
@@ -199,16 +218,16 @@ def _split(part: IntArray, parts: IntArray, begin: Array, end: Array) -> tuple[I
 
 @njit(cache=True)
 def _propose(
-    rows: CutRows, shape: Geometry, how: How, begin: Array, end: Array, pending: Array, ranks: Array, tries: Array,
+    rows: CutRows, shape: Geometry, how: CutRule, begin: Array, end: Array, pending: Array, ranks: Array, tries: Array,
     part: IntArray, parts: IntArray,
 ) -> None:  # fmt: skip
-    """Write the next cut of each pending group whose parts are all large enough, if there is one.
+    """For each pending group, write the next cut that leaves all parts large enough, if there is such a cut.
 
-    `tries` counts through the cuts in order of preference: attribute by attribute as `ranks` says, each with the cuts
-    that the reading of the median offers.
+    `tries` holds, for each group, the position of the next cut in the order of preference: attribute by attribute in
+    the order of `ranks`, each with the cuts that the split point offers.
     """
     attributes = rows.codes.shape[1]
-    stride = shape.places.shape[1] + 1  # more cuts than any attribute offers
+    stride = shape.places.shape[1] + 1  # larger than the number of cuts of any attribute
     counts = np.zeros((stride if how.median == _BEST else 1, max(rows.targets, 1)), np.int64)
     space = Workspace(
         np.zeros(stride, np.int64),
@@ -282,11 +301,11 @@ def _spread(
     rows: CutRows, shape: Geometry, b: Int, e: Int, part: IntArray, parts: Int, low: Array, high: Array, seen: Any,
     stamp: Int, span: FloatArray,
 ) -> float:  # fmt: skip
-    """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
-    published alike. `part`: of each row; empty: all in part 0.
+    """Return the certainty penalty of the rows from b to before e, summed over people, if each part has its own labels.
 
-    Writes the ends of each part, (parts, attributes), and the normalised range of each attribute in the last part, 0
-    (one value) to 1 (as wide as the domain).
+    `part`: the part of each row; if it is empty, all rows are in part 0. The function writes the ends of each part,
+    (parts, attributes), and the normalized range of each attribute in the last part, 0 (one value) to 1 (the whole
+    domain).
     """
     attributes = rows.codes.shape[1]
     weight = np.zeros(parts, np.int64)
@@ -324,7 +343,7 @@ def _spread(
 
 @_inner
 def _common(groups: Array, a: Int, low: Int, high: Int) -> Int:
-    """The lowest level at which two leaves have the same node."""
+    """Return the lowest level at which two leaves have the same node."""
     level = 0
     while groups[a, level, low] != groups[a, level, high]:
         level += 1
@@ -333,13 +352,16 @@ def _common(groups: Array, a: Int, low: Int, high: Int) -> Int:
 
 @_inner
 def _cut(
-    rows: CutRows, shape: Geometry, how: How, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
+    rows: CutRows, shape: Geometry, how: CutRule, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
     low: Array, high: Array, part: IntArray,
 ) -> tuple[Int, Int]:  # fmt: skip
-    """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
-    large enough. Returns the number of parts, 0 without such a cut, and its preference."""
+    """Write the part of each row for the first cut of attribute `a` whose parts are all large enough.
+
+    The function tries cuts from the given preference on. The result is the number of parts, or 0 without such a cut,
+    and the preference of the cut.
+    """
     count, side, values = space.held, space.side, space.values
-    two = np.int64(2)  # numba compiles `_enough` once more for a literal
+    two = np.int64(2)  # a literal would make numba compile `_enough` once more
     distinct = _count(rows, b, e, a, low[a], high[a], count, values)
     if shape.kinds[a] == LINE:
         return _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part)
@@ -376,7 +398,10 @@ def _cut(
 
 @_inner
 def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: Int, seen: Any) -> bool:
-    """Whether at least so many people have a record in each part; that records are so many was seen before."""
+    """Return whether at least `least` people have a record in each part.
+
+    The number of records was checked before.
+    """
     if rows.persons == 0:
         return True
     begin = np.zeros(parts + 1, np.int64)
@@ -385,7 +410,7 @@ def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: In
     for p in range(parts):
         begin[p + 1] += begin[p]
     people = np.empty(e - b, np.int64)
-    for i in range(b, e):  # part by part; what began a part ends it then
+    for i in range(b, e):  # the rows are sorted part by part; `begin` then has the end of each part
         people[begin[part[i]]] = rows.person[i]
         begin[part[i]] += 1
         seen[rows.person[i]] = -1
@@ -403,8 +428,10 @@ def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: In
 
 
 @_inner
-def _beside(rows: CutRows, b: Int, e: Int, a: Int, distinct: Int, left: IntArray, total: Int, space: Workspace) -> None:
-    """Write how many people have a record up to each place that occurs, and how many above it; `left`: the records."""
+def _count_people(
+    rows: CutRows, b: Int, e: Int, a: Int, distinct: Int, left: IntArray, total: Int, space: Workspace
+) -> None:
+    """Write the number of people with a record up to each place, and above it; `left`: the records up to it."""
     below, above, first, last, place = space.below, space.above, space.first, space.last, space.side
     if rows.persons == 0:
         for j in range(distinct):
@@ -434,9 +461,11 @@ def _beside(rows: CutRows, b: Int, e: Int, a: Int, distinct: Int, left: IntArray
 
 @_inner
 def _count(rows: CutRows, b: Int, e: Int, a: Int, first: Int, last: Int, count: IntArray, values: Array) -> Int:
-    """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each; return how
-    many occur."""
-    distinct = np.int64(0)  # numba compiles a variable that begins as a literal twice
+    """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each.
+
+    Returns the number of these places.
+    """
+    distinct = np.int64(0)  # a literal would make numba compile the variable twice
     if last - first < 4 * (e - b) + 256:
         for code in range(first, last + 1):
             count[code] = -1
@@ -463,7 +492,7 @@ def _count(rows: CutRows, b: Int, e: Int, a: Int, first: Int, last: Int, count: 
 
 @_inner
 def _sort(values: Array, length: Int) -> None:
-    """Put the first values in order (Shell, 1959): numba takes 2 s to compile `np.sort`."""
+    """Sort the first values by Shell's method (1959), because numba takes 2 s to compile `np.sort`."""
     gap = length // 2
     while gap > 0:
         for i in range(gap, length):
@@ -477,13 +506,13 @@ def _sort(values: Array, length: Int) -> None:
 
 @_inner
 def _halves(count: IntArray, values: Array, distinct: Int, side: Array, way: Int) -> Int:
-    """Put each value on side 0 or 1, about as many people on each; return how many are on side 0.
+    """Put each value on side 0 or 1, with about the same number of people on each side; return the number on side 0.
 
-    First way: the commonest values on side 0, so that the label of that side is short. Second way: dealt out, commonest
-    first, each to the side with fewer people, which is more even.
+    The first way puts the most common values on side 0, so that the label of that side is short. The second way begins
+    with the most common value and puts each value on the side with fewer people, which is more even.
     """
     order, total = np.empty(distinct, np.int64), 0
-    for place in range(distinct):  # few values: sorted as they come
+    for place in range(distinct):  # insertion sort, because there are few values
         j = place
         while place > 0 and count[values[order[place - 1]]] < count[values[j]]:
             order[place] = order[place - 1]
@@ -510,10 +539,10 @@ def _halves(count: IntArray, values: Array, distinct: Int, side: Array, way: Int
 
 @_inner
 def _cut_line(
-    rows: CutRows, shape: Geometry, how: How, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
+    rows: CutRows, shape: Geometry, how: CutRule, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
     distinct: Int, part: IntArray,
 ) -> tuple[Int, Int]:  # fmt: skip
-    """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
+    """Write a cut between two positions, see `_cut`: positions up to a threshold are part 0, the others are part 1."""
     count, values, places, median = space.held, space.values, shape.places, how.median
     if median == _BEST:
         worth = _worths(rows, b, e, a, values, distinct, space.table)
@@ -521,7 +550,7 @@ def _cut_line(
     for j in range(distinct):
         sum_so_far += count[values[j]]
         left[j] = sum_so_far
-    _beside(rows, b, e, a, distinct, left, total, space)
+    _count_people(rows, b, e, a, distinct, left, total, space)
     middle = 0  # the median value
     while 2 * left[middle] < total:
         middle += 1
@@ -555,7 +584,7 @@ def _cut_line(
 
 @_inner
 def _worths(rows: CutRows, b: Int, e: Int, a: Int, values: Array, distinct: Int, table: IntArray) -> FloatArray:
-    """For each threshold what the cut tells about the target, as minus the people-weighted entropy that is left."""
+    """Return, for each threshold, the information about the target: minus the remaining entropy, weighted by people."""
     for j in range(distinct):
         for c in range(rows.targets):
             table[values[j], c] = 0
@@ -574,7 +603,7 @@ def _worths(rows: CutRows, b: Int, e: Int, a: Int, values: Array, distinct: Int,
 
 @_inner
 def _unevenness(counts: Array) -> float:
-    """Minus the entropy of counts times their sum, in nats: sum of c ln c - n ln n."""
+    """Return minus the entropy of counts times their sum, in nats: sum of c ln c - n ln n."""
     total, result = 0, 0.0
     for c in counts:
         total += c
@@ -585,7 +614,7 @@ def _unevenness(counts: Array) -> float:
 
 @_inner
 def _known_of_target(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int) -> float:
-    """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
+    """Return minus the share of uncertainty about the target that the written cut leaves, from -1 (all) to 0 (none)."""
     counts = np.zeros((parts, rows.targets), np.int64)
     total = 0
     for i in range(b, e):

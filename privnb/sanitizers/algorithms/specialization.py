@@ -1,8 +1,9 @@
-"""Top-down specialization: a cut through the tree of each attribute that moves down, one value at a time.
+"""Top-down specialization: a cut through the tree of each attribute moves down, one value at a time.
 
-A node is a run of positions on its attribute's line, and so are its children. Specializing one splits only the classes
-that hold it, so after each step only their rows are looked at again: further splits never make the smallest class that
-a candidate would leave larger, and what breaks a model once breaks it for good.
+A node is a run of positions on the line of its attribute, and so are its children. Specialization of a node splits only
+the classes that hold the node, so each step examines only the rows of these classes: further splits never enlarge the
+smallest class that a candidate would leave, and a value whose specialization breaks a model now would also break it
+later.
 
 Source: Fung, Wang, Yu, "Top-Down Specialization for Information and Privacy Preservation", ICDE 2005.
 """
@@ -21,17 +22,18 @@ from privnb.microdata.hierarchy import Intervals, Ranges, Taxonomy
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 
-_EQUAL = 12  # digits to which gains, sums of logarithms, are the same on every machine
-_NONE = 2**62  # above every class
+_EQUAL = 12  # number of digits in which gains, which are sums of logarithms, agree on every machine
+_NONE = 2**62  # larger than every class
 
 
 @dataclass(eq=False)
 class Candidate:
     """A value of the cut that has children and may be specialized.
 
-    It covers the positions `first` to `last` of the line of the attribute numbered `attribute`; in its tree it stands
-    at `level`, and its children begin at `begins`. `rows`: those of the requirement that hold it, `parts`: the child
-    of each. `gain`: InfoGain in bits; `smallest`: records in the smallest class that specializing would make.
+    The value covers the positions `first` to `last` on the line of the attribute number `attribute`, at `level` of its
+    tree, and its children begin at `begins`. `rows`: the rows of the requirement that hold the value. `parts`: the
+    child of each row. `gain`: InfoGain in bits. `smallest`: the number of records in the smallest class after
+    specialization.
     """
 
     attribute: int
@@ -42,29 +44,30 @@ class Candidate:
     rows: Array
     parts: Array
     gain: float
-    rank: int  # for `Ranges`: how many thresholds of more gain broke a model
+    rank: int  # for `Ranges`: the number of thresholds that have a larger gain but break a model
     number: int
     smallest: int = _NONE
     valid: bool = True
 
     @property
     def children(self) -> list[tuple[int, int]]:
-        """(first, last) of each child, in the order of the line."""
+        """Return the positions (first, last) of each child, in the order of the line."""
         return list(zip(self.begins.tolist(), [*(self.begins[1:] - 1).tolist(), self.last], strict=True))
 
 
 class Cut:
     """A cut through the trees of all attributes, at their roots until values are specialized.
 
-    `requirement`: what every class must keep; `hierarchies`: of its attributes, kept as `nested` makes them;
-    `target`: integer array (m,), the workload attribute's code in each row. `nodes`: integer array (attributes, m), for
-    each row where its node begins; `k`: records in the smallest class.
+    `requirement`: the requirement that every class must satisfy. `hierarchies`: the hierarchies of its attributes, see
+    `keep_nested_widths`. `target`: the code of the workload attribute in each row, as an integer array (m,). `nodes`:
+    the first position of each row's node, as an integer array (attributes, m). `k`: the number of records in the
+    smallest class.
     """
 
     def __init__(self, requirement: Requirement, hierarchies: Sequence[Any], target: IntArray) -> None:
         self._requirement, self._target = requirement, target
-        self.hierarchies = [nested(hierarchy) for hierarchy in hierarchies]
-        self._trees = [tree(hierarchy) for hierarchy in self.hierarchies]
+        self.hierarchies = [keep_nested_widths(hierarchy) for hierarchy in hierarchies]
+        self._trees = [build_tree(hierarchy) for hierarchy in self.hierarchies]
         self._sizes = [hierarchy.size for hierarchy in hierarchies]
         shape = len(hierarchies), len(target)
         self.nodes = np.zeros(shape, dtype=np.int64)
@@ -79,20 +82,22 @@ class Cut:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The values that may be specialized: every class would keep all models."""
+        """Return the values that may be specialized, because every class would still satisfy all models."""
         return list(self._open.values())
 
     def loss(self, candidate: Candidate) -> int:
-        """AnonyLoss: by how many records specializing would make the smallest class smaller, from 0."""
+        """Return AnonyLoss: the number of records, from 0, by which specialization would shrink the smallest class."""
         return max(self.k - candidate.smallest, 0)
 
     def score(self, candidate: Candidate) -> float:
-        """InfoGain / (AnonyLoss + 1): bits about the workload for what they disclose; higher is specialized first."""
+        """Return the score InfoGain / (AnonyLoss + 1); the candidate with the highest score is specialized first."""
         return candidate.gain / (self.loss(candidate) + 1)
 
     def best(self) -> Candidate | None:
-        """The candidate of the highest score, or None without one. In a tie the attribute that stands first has it, and
-        of its values the one that stands first on the line."""
+        """Return the candidate with the highest score, or None without candidates.
+
+        Among equal scores, the first attribute goes first, and then its first value on the line.
+        """
         return max(self._open.values(), key=lambda c: (self.score(c), -c.attribute, -c.first), default=None)
 
     def specialize(self, candidate: Candidate) -> None:
@@ -123,7 +128,7 @@ class Cut:
             left = np.cumsum(tabulate(places, target, (len(values), shape), people), axis=0)
             gains = _gain(np.stack([left[:-1], left[-1] - left[:-1]], axis=1))
             order = np.argsort(-gains, kind="stable")
-            large = large_enough(places, self._classes[rows], people, self._requirement.least)[order[rank:]]
+            large = find_large_splits(places, self._classes[rows], people, self._requirement.least)[order[rank:]]
             if not large.any():
                 return
             rank += int(large.argmax())
@@ -142,13 +147,13 @@ class Cut:
         self._judge(attribute, rows)
 
     def _judge(self, attribute: int, rows: IntArray) -> None:
-        """Note what specializing the attribute's candidates would leave of the classes of `rows`, which are whole."""
+        """Store the effect of an attribute's candidates on the classes of `rows`, which are complete classes."""
         owner = self._owner[attribute, rows]
         rows, owner = rows[owner >= 0], owner[owner >= 0]
         if not len(rows):
             return
         requirement = self._requirement
-        # All of a class hold the same node, so that class and child tell the candidate, too.
+        # All rows of a class hold the same node, so class and child determine the candidate.
         index, parts = pd.factorize(self._classes[rows] * self._sizes[attribute] + self._part[attribute, rows])
         sizes = np.bincount(index, requirement.people[rows], len(parts)).astype(np.int64)
         fine = (sizes >= requirement.least) | (sizes == 0)
@@ -167,7 +172,7 @@ class Cut:
         self._owner[candidate.attribute, candidate.rows] = -1
 
     def _drop_invalid(self) -> None:
-        """Drop what breaks a model; a range tries its next threshold instead."""
+        """Drop candidates that break a model; a range tries its next threshold instead."""
         while broken := [candidate for candidate in self.candidates if not candidate.valid]:
             for c in broken:
                 self._drop(c)
@@ -175,9 +180,11 @@ class Cut:
                     self._add(c.attribute, c.first, c.last, c.level, c.rows, c.rank + 1)
 
 
-def nested(hierarchy: Any) -> Any:
-    """The hierarchy whose labels are all nodes of one tree: of the widths of `Intervals` those that divide the next
-    wider one that is kept. All others are trees as they are.
+def keep_nested_widths(hierarchy: Any) -> Any:
+    """Return the hierarchy whose labels are all nodes of one tree.
+
+    Only `Intervals` change: from the widest width down, each width that does not divide the last width in use is
+    dropped.
     """
     if not isinstance(hierarchy, Intervals):
         return hierarchy
@@ -188,10 +195,11 @@ def nested(hierarchy: Any) -> Any:
     return replace(hierarchy, widths=kept)
 
 
-def tree(hierarchy: Any) -> IntArray | None:
-    """The tree that an attribute is specialized in: integer array (levels, positions), the node that holds each
-    position from the lowest level up to the root. One node may stand at several levels. None for `Ranges`: theirs
-    grows with the cut. Widths must nest: see `nested`.
+def build_tree(hierarchy: Any) -> IntArray | None:
+    """Return, as the node of each position, the tree in which an attribute is specialized: array (levels, positions).
+
+    Levels go from the lowest up to the root, and one node may be at several levels. The result is None for `Ranges`,
+    whose tree grows with the cut. Widths must nest: see `keep_nested_widths`.
     """
     if isinstance(hierarchy, Ranges):
         return None
@@ -206,19 +214,20 @@ def tree(hierarchy: Any) -> IntArray | None:
     return np.stack([positions, np.full(len(positions), len(positions))])
 
 
-def named(hierarchy: Any, first: int, last: int, level: int) -> Any:
-    """The label of a node; where a branch of a tree does not fork, that of its level."""
+def label_node(hierarchy: Any, first: int, last: int, level: int) -> Any:
+    """Return the label of a node; if a branch of a tree does not fork, the label at its level."""
     if isinstance(hierarchy, Taxonomy):
         return hierarchy.rows[first][level]
     positions = np.arange(first, last + 1)
     return hierarchy.labels(positions, np.zeros_like(positions))[0]
 
 
-def large_enough(places: Any, classes: Array, people: Array, least: int) -> BoolArray:
-    """Which thresholds leave no part of a class with fewer than `least` records: boolean array (values - 1,).
+def find_large_splits(places: Any, classes: Array, people: Array, least: int) -> BoolArray:
+    """Return which thresholds leave no part of a class with fewer than `least` records: boolean array (values - 1,).
 
-    `places`: of each row, the number of its value, 0 to values - 1 in the order of the line. Every class has `least` or
-    more, or nobody. All thresholds at once: tried one by one, a wide domain of numbers would take minutes.
+    `places`: for each row, the number of its value, 0 to values - 1 in the order of the line. Every class must have at
+    least `least` records, or no records. The function checks all thresholds at once, because separate checks would take
+    minutes for a wide domain of numbers.
     """
     order = np.lexsort([places, classes])
     places, classes, people = places[order], classes[order], people[order]
@@ -226,7 +235,7 @@ def large_enough(places: Any, classes: Array, people: Array, least: int) -> Bool
     through = np.cumsum(people)
     left = through - np.repeat(np.append(0, through[ends[:-1]]), np.diff(ends, prepend=-1))
     right = np.repeat(through[ends], np.diff(ends, prepend=-1)) - through
-    # From its place up to before the next one of its class, a threshold leaves so many on either side.
+    # A threshold between a value and the next one of its class leaves these numbers of records on either side.
     small = ((0 < left) & (left < least)) | ((0 < right) & (right < least))
     small = np.flatnonzero(small)
     values = int(places.max()) + 1
@@ -235,13 +244,13 @@ def large_enough(places: Any, classes: Array, people: Array, least: int) -> Bool
 
 
 def _gain(counts: Array) -> Any:
-    """InfoGain of a split in bits, from counts (..., children, values of the workload)."""
+    """Return the InfoGain of a split in bits, from counts (..., children, values of the workload)."""
     people = counts.sum(axis=(-2, -1))
     left = _uncertainty(counts.sum(axis=-2)) - _uncertainty(counts).sum(axis=-1)
     return np.round(np.maximum(left, 0) / np.maximum(people, 1), _EQUAL)
 
 
 def _uncertainty(counts: Array) -> Array:
-    """Entropy of the counts along the last axis, in bits, times their sum."""
+    """Return the entropy of the counts along the last axis, in bits, times their sum."""
     total = counts.sum(axis=-1)
     return total * np.log2(np.maximum(total, 1)) - (counts * np.log2(np.maximum(counts, 1))).sum(axis=-1)

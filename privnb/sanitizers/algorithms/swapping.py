@@ -8,11 +8,12 @@ from numba import njit
 from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 
 
-def partners(window: int, draws: Array) -> Array:
-    """The rank that each of n ranks changes places with, at most `window` away: integer array (n,), its own inverse.
+def draw_partners(window: int, draws: Array) -> Array:
+    """Return the rank with which each of n ranks changes places, at most `window` away: integer array (n,).
 
-    From the lowest rank on, each that has no partner takes one of those above it within the window that have none, all
-    alike likely; one that finds none keeps its place. draws: float array (n,), from 0 to below 1.
+    The array is its own inverse. From the lowest rank on, each rank without a partner takes a rank above it that is
+    within the window and has no partner; all such ranks are equally likely. If there is no such rank, the rank keeps
+    its place. `draws` is a float array (n,) of numbers from 0 to below 1.
 
     Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
     Census 1996, section 3.
@@ -29,7 +30,7 @@ def _partners(window: Int, draws: FloatArray) -> IntArray:
         for above in range(rank + (window if rank else 1), min(rank + window, n - 1) + 1):
             pool[size], place[above] = above, size
             size += 1
-        if place[rank] >= 0:  # it is not above itself
+        if place[rank] >= 0:  # a rank is not above itself
             size = _left(pool, place, size, rank)
         if found[rank] == rank and size:
             other = pool[int(draws[rank] * size)]
@@ -40,7 +41,7 @@ def _partners(window: Int, draws: FloatArray) -> IntArray:
 
 @njit(cache=True)
 def _left(pool: IntArray, place: IntArray, size: Int, rank: Int) -> Int:
-    """The size of the pool without a rank."""
+    """Return the size of the pool without a rank."""
     last = pool[size - 1]
     pool[place[rank]], place[last] = last, place[rank]
     place[rank] = -1

@@ -1,4 +1,4 @@
-"""k-anonymity by clustering: records that are alike are published alike."""
+"""k-anonymity by clustering: similar records are published with the same labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import of_codes
+from privnb.microdata.columns import make_categorical
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel
@@ -19,10 +19,10 @@ from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Seed
-from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import check_k, quasi_identifiers
+from privnb.sanitizers.base import MODEL_BY_LETTER, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_records_for_k, require_quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.generalization.model_based import lines, models_of, requirement_of
+from privnb.sanitizers.generalization.model_based import bind_models, build_models, describe_lines
 
 
 def _models(name: str, value: Any) -> None:
@@ -32,49 +32,60 @@ def _models(name: str, value: Any) -> None:
 
 @dataclass(frozen=True, repr=False)
 class KMember(Sanitizer):
-    """Put every record into a cluster of at least `k` similar ones, and publish the smallest generalization of each
-    cluster.
+    """Cluster at least `k` similar records, and publish the smallest generalization of each cluster.
 
-    Nothing is suppressed. The result depends on the order of the records. Ties and leftovers: see
-    `clustering.greedy_k_member`.
+    Nothing is suppressed. The result depends on the order of the records. `clustering.greedy_k_member` describes how
+    ties and leftover records are treated.
 
     Parameters
     ----------
     k : int
-        From 2 to the number of records; larger hides each person among more others and costs more detail.
+        The minimum size of a cluster, from 2 to the number of records; a larger k hides each person among more others
+        and loses more detail.
     start : int, optional
-        The record that the first cluster starts furthest from; None draws one with `rng`.
+        The number of a record. The first cluster starts with the record that is furthest from it. With None, the number
+        is drawn with `rng`.
     models : tuple of PrivacyModel
-        Further ones; a cluster takes one more record until it keeps them all. Records left over by clusters that never
-        did join the cluster whose labels suffer least, and so do clusters that this spoils.
+        Further models; a cluster takes more records until it satisfies all of them. If a cluster never satisfies them,
+        its records join the clusters whose labels widen least. A cluster that breaks a model because of such a join
+        also joins another cluster.
 
     Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, as used by
-    Sramka et al. 2010, section 4.2. Deviation: Byun et al. overwrite the reference record with the last one added;
-    here it is the first record of the last cluster.
+    Sramka et al. 2010, section 4.2. Deviation: Byun et al. overwrite the reference record with the last record that was
+    added; here, it is the first record of the last cluster.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> KMember(5).sanitize(load("adult", records=100), rng=1).provenance.claims
+    (KAnonymity(k=5),)
     """
 
     k: People
     start: Seed | None = 0
     models: Annotated[tuple[PrivacyModel, ...], _models] = ()
     title = "k-member clustering"
-    letters = tuple(MODELS)
+    letters = tuple(MODEL_BY_LETTER)
     requires = ("k",)
     slow = True
     coded = True
     in_parts = True
-    equal_records_alike = False  # a cluster takes the nearest records, and may leave equal ones to another
+    equal_records_alike = False  # equal records may fall into different clusters
 
     @classmethod
-    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Any:
-        return cls.keeping(models_of(bounds, sensitive))
+    def from_bounds(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Any:
+        """Return a sanitizer with these bounds."""
+        return cls.from_models(build_models(bounds, sensitive))
 
     @classmethod
-    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self | None:
+    def from_models(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self | None:
+        """Return a sanitizer whose classes satisfy all `models`."""
         k, *others = models
         return cls(k.k, models=tuple(others)) if isinstance(k, KAnonymity) else None
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         model = DistinctDiversity(2, schema.sensitive[0])
         return [cls(2), cls(3, start=1), cls(2, start=None), cls(2, models=(model,))]
 
@@ -84,7 +95,9 @@ class KMember(Sanitizer):
         object.__setattr__(self, "models", tuple(models))
         against = [model for model in self.models if hasattr(model, "population")]
         if against:
-            raise UsageError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")
+            raise UsageError(
+                f"`models` must be about only the records; got {against[0]!r}, which needs a population. Try Mondrian."
+            )
 
     def __repr__(self) -> str:
         more = f", models={self.models!r}" if self.models else ""
@@ -92,14 +105,15 @@ class KMember(Sanitizer):
 
     @property
     def randomized(self) -> bool:
+        """Whether the seed changes results."""
         return self.start is None
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         n = len(dataset)
-        check_k(self, self.k, n)
+        check_records_for_k(self, self.k, n)
         if self.start is not None and not 0 <= self.start < n:
-            raise SanitizationError(f"{self!r} starts outside the table of {n} records. Give a start of 0 to {n - 1}.")
-        names = quasi_identifiers(self, dataset.schema, "generalize")
+            raise SanitizationError(f"`start` must be a record from 0 to {n - 1}; got {self!r}.")
+        names = require_quasi_identifiers(self, dataset.schema, "generalize")
         from privnb.sanitizers.algorithms.clustering import greedy_k_member  # numba takes most of a second to import
 
         start = int(rng.integers(n)) if self.start is None else self.start
@@ -107,25 +121,27 @@ class KMember(Sanitizer):
         codes = np.column_stack([dataset.codes[name] for name in names]).astype(np.int64)
         extents = [g.extent() for g in generalizations]
         if self.models:
-            clusters = self._grown(dataset, codes, extents, start, lines(generalizations))
+            clusters = self._grown(dataset, codes, extents, start, describe_lines(generalizations))
         else:
             clusters = greedy_k_member(codes, extents, self.k, start)
         for column, name in enumerate(names):
-            table[name] = of_codes(clusters, generalizations[column].labels(codes[:, column], clusters))
+            table[name] = make_categorical(clusters, generalizations[column].labels(codes[:, column], clusters))
         return table, {"claims": (KAnonymity(self.k), *self.models)}
 
     def _grown(
         self, dataset: Microdata, codes: IntArray, extents: Sequence[Any], start: int, lines: Sequence[IntArray | int]
     ) -> IntArray:
         from privnb.sanitizers.algorithms.clustering import greedy_k_member
-        from privnb.sanitizers.algorithms.recoding import joined
+        from privnb.sanitizers.algorithms.recoding import join_classes
 
-        requirement = requirement_of(self, dataset, alone=True)
+        requirement = bind_models(self, dataset, alone=True)
 
         def holds(clusters: IntArray) -> BoolArray:
             return requirement.holds(clusters, int(clusters.max()) + 1)
 
         clusters = greedy_k_member(codes, extents, self.k, start, requirement.growing())
         left = clusters < 0
-        clusters[left] = clusters.max() + 1 + np.arange(left.sum())  # each alone, to join where it costs least
-        return joined(codes, lines, clusters, self.k, holds)
+        clusters[left] = (
+            clusters.max() + 1 + np.arange(left.sum())
+        )  # each record is a cluster that joins the one whose labels widen least
+        return join_classes(codes, lines, clusters, self.k, holds)

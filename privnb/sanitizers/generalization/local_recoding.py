@@ -1,4 +1,4 @@
-"""Local recoding: each class gets the smallest labels that cover it, chosen so that labels are small overall."""
+"""Local recoding: each class gets the smallest labels that cover it, and classes are chosen to keep labels small."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.counts import distinct_codes
+from privnb.microdata.counts import group_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, TCloseness
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.lazy import pd
 from privnb.sanitizers.base import Sanitized
-from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, lines, recoded, requirement_of
+from privnb.sanitizers.generalization.model_based import (
+    ModelBasedSanitizer,
+    bind_models,
+    describe_lines,
+    recode_classes,
+)
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class LocalRecoding(ModelBasedSanitizer):
-    """Put records into classes that keep all `models` and whose labels span as little as can be found: the certainty
-    penalty of the release is what is minimised, without a promise of the optimum.
+    """Group similar records until every class satisfies all models, and publish each class with its smallest labels.
 
-    Equal values may be published differently in different classes (one "Bachelors", the other "Higher education"),
-    which keeps more than one recoding for the whole table. Nothing is suppressed. Records with equal quasi-identifiers
-    stay together. Sizes are dealt with first; classes that then break another model join the class whose labels suffer
-    least, until none does.
+    The search minimizes the certainty penalty of the release, without a guarantee of the optimum. Equal values may be
+    published differently in different classes (as "Bachelors" and as "Higher education"), which loses less information
+    than one recoding for the whole table. Nothing is suppressed. Records with equal quasi-identifiers stay together.
+    The search first makes classes large enough; a class that then breaks another model joins the class whose labels
+    widen least, until every class satisfies all models.
 
     Source: Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding", KDD 2006: the penalty and
     the idea; the search is our own, see `recoding`.
@@ -36,19 +41,20 @@ class LocalRecoding(ModelBasedSanitizer):
     counts_people = True
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         return [cls(KAnonymity(2)), cls(KAnonymity(3), TCloseness(0.4, schema.sensitive[0]))]
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.recoding import local_recoding  # numba takes most of a second to import
 
-        requirement = requirement_of(self, dataset)
+        requirement = bind_models(self, dataset)
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
         columns = requirement.codes.T.astype(np.int64)
-        first, row = distinct_codes(list(columns), columns.max(axis=1) + 1)
+        first, row = group_codes(list(columns), columns.max(axis=1) + 1)
         rows = requirement.codes[first]
         people = np.bincount(row, requirement.people).astype(np.int64)
-        # Who is only in a model's population weighs next to nothing, so that no class is made of them alone.
+        # People who are only in the population of a model weigh next to nothing, so no class consists of them alone.
         only = people == 0
         unit = int(only.sum()) + 1
         people, least = people * unit + only, requirement.least * unit
@@ -56,6 +62,6 @@ class LocalRecoding(ModelBasedSanitizer):
         def holds(classes: IntArray) -> BoolArray:
             return requirement.holds(classes[row], int(classes.max()) + 1)
 
-        asked = holds if requirement.beyond_size else None
-        classes = local_recoding(rows, people, lines(generalizations), least, asked)
-        return recoded(dataset, table, requirement, classes[row]), {"claims": self.models}
+        check = holds if requirement.beyond_size else None
+        classes = local_recoding(rows, people, describe_lines(generalizations), least, check)
+        return recode_classes(dataset, table, requirement, classes[row]), {"claims": self.models}

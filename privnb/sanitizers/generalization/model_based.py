@@ -1,4 +1,4 @@
-"""What the sanitizers have in common whose classes keep privacy models."""
+"""Base class and shared functions of the sanitizers whose classes satisfy privacy models."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Self
 
-from privnb.microdata.columns import of_codes
-from privnb.microdata.counts import coded, distinct_codes
+from privnb.microdata.columns import make_categorical
+from privnb.microdata.counts import encode_values, group_codes
 from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role
@@ -18,61 +18,65 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import meant
-from privnb.sanitizers.base import MODELS, Sanitizer
-from privnb.sanitizers.eligibility import quasi_identifiers
+from privnb.runtime.names import suggest
+from privnb.sanitizers.base import MODEL_BY_LETTER, Sanitizer
+from privnb.sanitizers.eligibility import require_quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class ModelBasedSanitizer(Sanitizer):
-    """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
+    """A sanitizer whose classes satisfy all `models`, which are its first arguments: `Mondrian(KAnonymity(10), ...)`.
 
-    Models may also be asked for by their words, each a bound, a pair of a bound and a sensitive attribute, or a list of
-    such pairs: `Mondrian(k=10, t=(0.2, "illness"))`. `Mondrian(10)` asks for 10-anonymity, and `l` for distinct
-    l-diversity. Other parameters are named. Raises ValueError without a model and TypeError for what is none.
+    Models may also be given by keyword, each as a bound, a pair of a bound and a sensitive attribute, or a list of such
+    pairs: `Mondrian(k=10, t=(0.2, "illness"))`. `Mondrian(10)` asks for 10-anonymity, and `l` for distinct l-diversity.
+    Other parameters are given by name. Raises ValueError without a model, and TypeError for an argument that is not a
+    model.
     """
 
     models: tuple[PrivacyModel, ...]
     order_invariant = True
-    letters = tuple(MODELS)
+    letters = tuple(MODEL_BY_LETTER)
     coded = True
     by_combinations = True
 
     def __init__(self, *models: PrivacyModel | int, **options: Any) -> None:
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
-        asked = {name: value for name, value in options.items() if name not in known}
+        requested = {name: value for name, value in options.items() if name not in known}
         numbers = [each for each in models if expect.is_whole(each)]
-        if len(numbers) + ("k" in asked) > 1:
+        if len(numbers) + ("k" in requested) > 1:
             raise UsageError(
-                f"`k` must be given once; got {len(numbers) + ('k' in asked)} values. Leave the others out."
+                f"`k` must be given once; got {len(numbers) + ('k' in requested)} values. Leave out all but one."
             )
-        if asked and (unknown := sorted({*asked} - {*keywords()})):
-            words = f"models are asked for by {', '.join(keywords())}"
+        if requested and (unknown := sorted({*requested} - {*keywords()})):
+            words = f"models are given by {', '.join(keywords())}"
             raise UsageTypeError(
-                f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}, and {words}."
-                f"{meant(unknown, [*known, *keywords()])}"
+                f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has "
+                f"{', '.join(known) or 'models alone'}, and {words}."
+                f"{suggest(unknown, [*known, *keywords()])}"
             )
         given: tuple[Any, ...] = tuple(each for each in models if not expect.is_whole(each))
-        asked |= dict.fromkeys(["k"], *numbers) if numbers else {}
-        given += tuple(models_of_keywords(asked, given)) if asked else ()
+        requested |= dict.fromkeys(["k"], *numbers) if numbers else {}
+        given += tuple(models_of_keywords(requested, given)) if requested else ()
         absent = [name for name, default in known.items() if default is MISSING and name not in options]
         if absent:
             raise UsageTypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
         expect.all_of("models", given, PrivacyModel, instead=PrivacyModel.HINT)
         if not given:
-            raise UsageError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
+            raise UsageError(f"{type(self).__name__} needs at least one privacy model, such as KAnonymity(10).")
         object.__setattr__(self, "models", given)
         for name, default in known.items():
             object.__setattr__(self, name, options.get(name, default))
         self.__post_init__()
 
     @classmethod
-    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
-        return cls.keeping(models_of(bounds, sensitive), sensitive)
+    def from_bounds(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
+        """Return a sanitizer with these bounds."""
+        return cls.from_models(build_models(bounds, sensitive), sensitive)
 
     @classmethod
-    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
+    def from_models(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
+        """Return a sanitizer whose classes satisfy all `models`."""
         return cls(*models)
 
     def __repr__(self) -> str:
@@ -84,18 +88,20 @@ class ModelBasedSanitizer(Sanitizer):
         return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
 
 
-def models_of(bounds: Mapping[str, float], sensitive: str | None) -> list[PrivacyModel]:
-    """The privacy models that bounds ask for, `{letter: number}`: a list, k-anonymity first.
+def build_models(bounds: Mapping[str, float], sensitive: str | None) -> list[PrivacyModel]:
+    """Return the privacy models with these bounds, `{letter: number}`: a list, k-anonymity first.
 
-    >>> models_of({"t": 0.2, "k": 5}, "salary")
+    >>> build_models({"t": 0.2, "k": 5}, "salary")
     [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
     """
-    asked: dict[str, Any] = {letter: model for letter, model in MODELS.items() if letter in bounds}
-    return [model(bounds[letter], *([] if letter == "k" else [sensitive])) for letter, model in asked.items()]
+    requested: dict[str, Any] = {letter: model for letter, model in MODEL_BY_LETTER.items() if letter in bounds}
+    return [model(bounds[letter], *([] if letter == "k" else [sensitive])) for letter, model in requested.items()]
 
 
-def recoded(dataset: Microdata, table: pd.DataFrame, requirement: Requirement, classes: IntArray) -> pd.DataFrame:
-    """`table` with each class's smallest generalization in its quasi-identifiers.
+def recode_classes(
+    dataset: Microdata, table: pd.DataFrame, requirement: Requirement, classes: IntArray
+) -> pd.DataFrame:
+    """Write the smallest generalization of each class into the quasi-identifiers of `table`, and return it.
 
     `classes`: integer array, the class of each row of `requirement`; numbers from 0.
     """
@@ -104,17 +110,17 @@ def recoded(dataset: Microdata, table: pd.DataFrame, requirement: Requirement, c
     of_records = classes[requirement.index]
     for a, name in enumerate(dataset.schema.quasi_identifiers):
         labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
-        table[name] = of_codes(of_records, labels)
+        table[name] = make_categorical(of_records, labels)
     return table
 
 
 def _kept_as_published(dataset: Microdata, requirement: Requirement, classes: IntArray) -> IntArray:
-    """The classes, those joined with others that would break a model once labels end where many people are.
+    """Return the classes; a class has joined another if it would break a model once labels end at public values.
 
-    Classes with one label then are one class. Of people with records in both there are fewer than of both together, so
-    that a value may belong to a larger share of them.
+    Such labels may turn two classes into one. A person with records in both classes counts once in the joint class, so
+    a larger share of its people may have a value.
     """
-    from privnb.sanitizers.algorithms.recoding import joined  # numba takes most of a second to import
+    from privnb.sanitizers.algorithms.recoding import join_classes  # numba takes most of a second to import
 
     hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
 
@@ -122,42 +128,42 @@ def _kept_as_published(dataset: Microdata, requirement: Requirement, classes: In
         columns = []
         for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, hierarchies, strict=True)):
             labels = hierarchy.labels(requirement.codes[:, a], classes)
-            columns.append(coded(labels if hierarchy.exact else hierarchy.widened(labels, dataset.shared[name])))
-        _, alike = distinct_codes([codes for codes, _ in columns], [len(labels) for _, labels in columns])
+            columns.append(
+                encode_values(labels if hierarchy.exact else hierarchy.widened(labels, dataset.shared[name]))
+            )
+        _, alike = group_codes([codes for codes, _ in columns], [len(labels) for _, labels in columns])
         return requirement.holds(alike[classes], int(alike.max()) + 1)[alike]
 
     if holds(classes).all():
         return classes
-    return joined(requirement.codes, lines(hierarchies), classes, 1, holds)
+    return join_classes(requirement.codes, describe_lines(hierarchies), classes, 1, holds)
 
 
-def lines(generalizations: Sequence[Any]) -> list[IntArray | int]:
-    """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
+def describe_lines(generalizations: Sequence[Any]) -> list[IntArray | int]:
+    """Return, for each attribute, the nodes at each level of its tree, or the number of positions of its line."""
     return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.steps + 1 for g in generalizations]
 
 
-def requirement_of(
-    sanitizer: Any, dataset: Microdata, extra: Sequence[str] = (), *, alone: bool = False
-) -> Requirement:
-    """The sanitizer's models bound to `dataset`, see `Requirement`.
+def bind_models(sanitizer: Any, dataset: Microdata, extra: Sequence[str] = (), *, alone: bool = False) -> Requirement:
+    """Return the `Requirement` of the sanitizer's models in `dataset`.
 
-    Raises SanitizationError where not even one class of all records keeps them.
+    Raises SanitizationError if not even one class of all records satisfies the models.
     """
-    quasi_identifiers(sanitizer, dataset.schema, "generalize")
+    require_quasi_identifiers(sanitizer, dataset.schema, "generalize")
     for model in sanitizer.models:
         if dataset.schema.person and hasattr(model, "population"):
             raise SanitizationError(
-                f"{sanitizer!r}: {model!r} sets records against people of a population, and people of '{dataset.name}' "
-                "may have several. Ask for KAnonymity, which asks for more than KMap."
+                f"{sanitizer!r}: {model!r} compares records with people of a population, and people of "
+                f"'{dataset.name}' may have several records. Try KAnonymity, which is stricter than KMap."
             )
-        # An adversary knows quasi-identifiers already, and neither identifiers nor keys are published.
+        # An adversary already knows quasi-identifiers, and identifiers and keys are not published.
         role = None if model.sensitive is None else dataset.schema[model.sensitive].role
         if role not in (None, Role.SENSITIVE, Role.NEUTRAL):
             raise SanitizationError(
                 f"{sanitizer!r}: {model!r} protects '{model.sensitive}', which has the role '{role}' in "
-                f"'{dataset.name}'. Give it the role 'sensitive', or name a column that has it."
+                f"'{dataset.name}'. Give this column the role 'sensitive', or name a column with this role."
             )
     requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
     if reason := requirement.refusal():
-        raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")
+        raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}")
     return requirement

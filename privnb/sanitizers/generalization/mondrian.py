@@ -1,4 +1,4 @@
-"""Multidimensional generalization: cut the table into boxes, as many as the privacy models allow."""
+"""Multidimensional generalization: the table is cut into boxes until the privacy models allow no further cut."""
 
 from __future__ import annotations
 
@@ -17,51 +17,61 @@ from privnb.privacy_models.requirement import Requirement
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import one_of
-from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
+from privnb.sanitizers.algorithms.options import SPLIT_ATTRIBUTES, SPLIT_POINTS
 from privnb.sanitizers.base import Facts, Sanitized
-from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, recoded, requirement_of
+from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, bind_models, recode_classes
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Mondrian(ModelBasedSanitizer):
-    """Cut the records in two along one quasi-identifier, again and again while both parts keep all models, and publish
-    the smallest generalization of each part.
+    """Split the records along one quasi-identifier at a time while all parts satisfy the models; generalize each part.
 
-    Strict: equal records stay together. Nothing is suppressed. How an attribute is cut follows its hierarchy: numbers
-    and `Ordered` categories between two values; `Sets` into two halves of about as many people; a `Taxonomy` into the
-    children of the smallest node that covers the part (as many parts as children, each of which has to hold).
+    The partition is strict: equal records stay together. Nothing is suppressed. The hierarchy of an attribute decides
+    how it is cut: numbers and `Ordered` categories are cut between two values; `Sets` into two halves with about the
+    same number of people; a `Taxonomy` into the children of the smallest node that covers the part. Every resulting
+    part must satisfy the models.
 
     Parameters
     ----------
     models : PrivacyModel, one or more
+        The models that every part must satisfy.
     split_attribute : str
-        Which attribute is cut first; when the models do not allow its cut the next one is tried. "range": the one with
-        the widest normalised range (LeFevre et al.); "penalty": the one whose cut leaves the least certainty penalty,
-        which costs time and keeps more; "gain": the one whose cut tells most about the attribute `workload`.
+        The attribute to cut first; if the models do not allow its cut, the next one is tried. "range": the attribute
+        with the widest normalized range (LeFevre et al.); "penalty": the one whose cut leaves the least certainty
+        penalty, which is slower and loses less; "gain": the one whose cut has the largest information gain about
+        `workload`.
     split_point : str
-        Where numbers are cut. "nearest": the threshold that parts people most evenly, then the next most even one until
-        the models allow it; "left": the median value itself stays left (LeFevre et al.); "below": the largest threshold
-        below the median; "either": the one, then the other; "middle": the middle of the range; "best": the largest
-        information gain, then the next (with split_attribute="gain"). Papers say "median" and mean any of these, and
-        their numbers depend on it.
+        The place where numbers are cut. "nearest": the threshold that divides people most evenly, then the next most
+        even one until the models allow it; "left": the median value itself stays left (LeFevre et al.); "below": the
+        largest threshold below the median; "either": one of these two, then the other; "middle": the middle of the
+        range; "best": the largest information gain, then the next (with split_attribute="gain"). Papers write "median"
+        for any of these, and their numbers depend on the choice.
     workload : str
-        The attribute that cuts tell about, with split_attribute="gain".
+        The attribute of the information gain, with split_attribute="gain".
 
     Source: LeFevre, DeWitt, Ramakrishnan, ICDE 2006 ("Mondrian") and KDD 2006 ("Workload-Aware Anonymization").
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> Mondrian(k=5).sanitize(load("adult", records=100), rng=1).provenance.claims
+    (KAnonymity(k=5),)
     """
 
-    split_attribute: Annotated[str, one_of(CHOICES)] = "range"
-    split_point: Annotated[str, one_of(MEDIANS)] = "nearest"
+    split_attribute: Annotated[str, one_of(SPLIT_ATTRIBUTES)] = "range"
+    split_point: Annotated[str, one_of(SPLIT_POINTS)] = "nearest"
     workload: str = ""
     title = "Mondrian"
     counts_people = True
 
     @property
     def key(self) -> str:
+        """The text from which draws are derived."""
         return repr(self).replace("split_attribute=", "choose=").replace("split_point=", "median=")
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         secret, other = schema.sensitive[0], schema.names(Role.NEUTRAL)[0]
         return [
             cls(KAnonymity(2)),
@@ -73,31 +83,31 @@ class Mondrian(ModelBasedSanitizer):
         super().__post_init__()
         if (self.split_attribute == "gain") != bool(self.workload):
             raise UsageError(
-                'split_attribute="gain" and a workload go together: the gain is what a cut tells about it.'
+                '`workload` must be given with split_attribute="gain", and with no other value of split_attribute.'
             )
         if self.split_point == "best" and self.split_attribute != "gain":
             raise UsageError(
-                'split_point="best" looks for the largest information gain: it needs split_attribute="gain".'
+                'split_point="best" needs split_attribute="gain", because the best point is that of the largest gain.'
             )
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.partitioning import partition  # numba takes most of a second to import
 
         if self.workload:
-            dataset.schema[self.workload]  # refuses a name that does not exist
-        requirement = requirement_of(self, dataset, [self.workload] if self.workload else [])
+            dataset.schema[self.workload]  # raises an error for an unknown name
+        requirement = bind_models(self, dataset, [self.workload] if self.workload else [])
         codes, shape = _shape(requirement, [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers])
         target = requirement.values[self.workload].astype(np.int64) if self.workload else None
         classes = partition(requirement, codes, shape, self.split_attribute, self.split_point, target)
         facts: Facts = {"claims": self.models}
         if classes.max() == 0 and len(requirement.people) > 1:
-            asked = " or ".join(map(repr, self.models))
-            facts["note"] = f"No cut was allowed: each would leave a part that breaks {asked}."
-        return recoded(dataset, table, requirement, classes), facts
+            kept = " or ".join(map(repr, self.models))
+            facts["note"] = f"No cut is allowed: each would leave a part that breaks {kept}."
+        return recode_classes(dataset, table, requirement, classes), facts
 
 
 def _shape(requirement: Requirement, generalizations: Sequence[Any]) -> Any:
-    from privnb.sanitizers.algorithms.partitioning import LINE, SET, TREE, geometry
+    from privnb.sanitizers.algorithms.partitioning import LINE, SET, TREE, build_geometry
 
     kinds = [
         TREE if isinstance(g, hierarchy.Taxonomy) else SET if isinstance(g, hierarchy.Sets) else LINE
@@ -105,4 +115,4 @@ def _shape(requirement: Requirement, generalizations: Sequence[Any]) -> Any:
     ]
     steps = [g.steps for g in generalizations]
     trees = {a: g.groups for a, g in enumerate(generalizations) if kinds[a] == TREE}
-    return geometry(requirement.codes, kinds, steps, trees)
+    return build_geometry(requirement.codes, kinds, steps, trees)

@@ -1,4 +1,4 @@
-"""The two trivial sanitizations of Brickell and Shmatikov: what any other has to be better than."""
+"""The two trivial sanitizations of Brickell and Shmatikov, which every other sanitization has to surpass."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import of_codes
+from privnb.microdata.columns import make_categorical
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import name_list, names_in
+from privnb.runtime.names import join_names, parse_names
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 
@@ -23,18 +23,29 @@ WHAT = "an attribute, quasi-identifiers or sensitive"
 
 
 def _attributes(name: str, value: object) -> None:
-    if not names_in(expect.text(name, value, WHAT)):
-        raise UsageError(f"{name} must be the name of {WHAT}, got {value!r}.")
+    if not parse_names(expect.text(name, value, WHAT)):
+        raise UsageError(f"{name} must name {WHAT}; got {value!r}.")
 
 
 @dataclass(frozen=True)
 class Suppress(Sanitizer):
-    """Publish `*` for every quasi-identifier, for every sensitive attribute, or for attributes named one by one.
+    """Replace every quasi-identifier, every sensitive attribute, or the attributes that you name with `*`.
 
-    Either of the first two leaves an adversary who knows quasi-identifiers with no more than the table's overall
-    distribution of the sensitive attribute. `attributes`: "quasi-identifiers", "sensitive", or names separated by
-    commas.
+    If every quasi-identifier or every sensitive attribute is replaced, an adversary who knows quasi-identifiers learns
+    no more than the overall distribution of the sensitive attribute in the table.
+
+    Parameters
+    ----------
+    attributes : str
+        "quasi-identifiers", "sensitive", or names separated by commas.
+
     Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> Suppress("age, sex").sanitize(load("adult", records=10), rng=1).treated("suppressed")
+    ('age', 'sex')
     """
 
     attributes: Annotated[str, _attributes] = "quasi-identifiers"
@@ -48,24 +59,26 @@ class Suppress(Sanitizer):
 
     @property
     def key(self) -> str:
+        """The text from which draws are derived."""
         return f"Suppress(what={self.attributes!r})"
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
-        return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
+        return [cls(), cls("sensitive"), cls(join_names([schema.quasi_identifiers[0], schema.sensitive[0]]))]
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}
         if self.attributes in roles:
             suppressed = dataset.schema.names(roles[self.attributes])
         else:
-            suppressed = names_in(self.attributes)
+            suppressed = parse_names(self.attributes)
         unknown = [name for name in suppressed if name not in table]
         if unknown:
             raise SanitizationError(
-                f"{self!r}: '{dataset.name}' publishes no attribute {', '.join(map(repr, unknown))}. Name some of "
-                f"{name_list(table)}, or one of {', '.join(roles)}."
+                f"{self!r}: '{dataset.name}' has no published attribute {', '.join(map(repr, unknown))}. Try "
+                f"{join_names(table)}, or one of {', '.join(roles)}."
             )
         for name in suppressed:
-            table[name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
+            table[name] = make_categorical(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
         return table, {}

@@ -1,4 +1,4 @@
-"""What the sanitizers have in common that mask values: which columns they change, and the numbers in them."""
+"""Base classes of the sanitizers that mask values, and functions for the numbers that they change."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import plain
+from privnb.microdata.columns import decode_column
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.microdata.schema import Attribute, Schema, round_binary
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.lazy import pd
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import numeric
+from privnb.sanitizers.eligibility import require_numeric
 from privnb.sanitizers.errors import SanitizationError
 
-Masked = tuple[Sequence[Array], Facts]  # the column of each attribute as it is published, and further facts
+Masked = tuple[Sequence[Array], Facts]  # the published column of each attribute, and further facts
 
 
 class Masking(Sanitizer):
-    """A sanitizer that puts other values in the place of quasi-identifiers, of which none is true of its record.
+    """A sanitizer that replaces quasi-identifiers with values that need not be true of the record.
 
-    A missing number stays missing. Numbers are published as the method makes them, between two steps of the domain too,
-    unless it says otherwise: rounding would add an error of its own to what it keeps.
+    A missing number stays missing. Numbers are published as the method computes them, even between two steps of the
+    domain, unless the class documents otherwise: rounding would add an error to the statistics that the method
+    preserves.
     """
 
     treatment = "perturbed"
@@ -32,14 +33,14 @@ class Masking(Sanitizer):
 
 
 class NumberMasking(Masking):
-    """One that changes numbers alone, and publishes categories as they are: a subclass gives `_masked`."""
+    """A masking method that changes numbers and leaves categories unchanged: a subclass defines `_masked`."""
 
     changes = "numbers"
     missing_numbers = "restored"
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        attributes = numeric(self, dataset.schema)
-        found = np.column_stack([steps(attribute, table[attribute.name]) for attribute in attributes])
+        attributes = require_numeric(self, dataset.schema)
+        found = np.column_stack([to_steps(attribute, table[attribute.name]) for attribute in attributes])
         columns, facts = self._masked(dataset, attributes, found, rng)
         for attribute, column in zip(attributes, columns, strict=True):
             table[attribute.name] = column
@@ -47,56 +48,59 @@ class NumberMasking(Masking):
 
     @abstractmethod
     def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
-        """Return the column of each attribute as it is published, arrays (n,), and further facts.
+        """Return the published columns of the attributes as arrays (n,), and further facts.
 
         `attributes`: the numeric quasi-identifiers, in column order; `found`: the steps of their values above the
-        lowest of the public domain, integer array (n, attributes).
+        lowest value of the public domain, as an integer array (n, attributes).
         """
 
 
-def steps(attribute: Attribute, column: pd.Series) -> IntArray:
-    """How many steps above the lowest value of its domain each number of a column is: integer array (n,).
+def to_steps(attribute: Attribute, column: pd.Series) -> IntArray:
+    """Return the number of steps by which each number exceeds the lowest value of its domain: integer array (n,).
 
-    A missing one stands one step above the highest, see `gap`.
+    A missing number is one step above the highest value, see `find_gaps`.
     """
-    return attribute.numbers.codes(plain(column))
+    return attribute.numbers.codes(decode_column(column))
 
 
-def gap(attribute: Attribute, codes: IntArray) -> BoolArray:
-    """Say which of the `steps` are those of missing numbers: boolean array of their shape."""
+def find_gaps(attribute: Attribute, codes: IntArray) -> BoolArray:
+    """Return, as a boolean array of the shape of `codes`, which of the steps represent missing numbers."""
     return codes > attribute.numbers.steps
 
 
-def numbers(attribute: Attribute, found: Array) -> FloatArray:
-    """The numbers that lie so many steps above the lowest value of the domain, whole or not: float array (n,)."""
+def steps_to_numbers(attribute: Attribute, found: Array) -> FloatArray:
+    """Return the numbers at these steps above the lowest value of the domain, also between steps: float array (n,)."""
     domain = attribute.numbers
     return domain.low + np.asarray(found, dtype=float) * domain.step
 
 
-def drawn(attributes: Sequence[Attribute], found: Array) -> list[FloatArray]:
-    """As `numbers`, of what was drawn for each attribute, array (n, attributes): to a thousandth of a step, for further
-    digits depend on the processor.
+def round_drawn_numbers(attributes: Sequence[Attribute], found: Array) -> list[FloatArray]:
+    """Return the drawn numbers in the units of their attributes, as an array (n, attributes).
+
+    The numbers are rounded to a thousandth of a step, because further digits depend on the processor.
     """
     pairs = zip(attributes, found.T, strict=True)
-    return [decimals(numbers(attribute, np.round(column, 3)), 12) for attribute, column in pairs]
+    return [round_binary(steps_to_numbers(attribute, np.round(column, 3)), 12) for attribute, column in pairs]
 
 
-def numbered(sanitizer: Sanitizer, schema: Schema, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
-    """The columns of a table as numbers: float array (n, d). A category is its place in its public domain, from 0.
+def read_numbers(sanitizer: Sanitizer, schema: Schema, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
+    """Return the columns of a table as numbers: float array (n, d).
 
-    Raises SanitizationError, said of `sanitizer`, for a column that holds one value.
+    A category is its position in its public domain, from 0. Raises SanitizationError, with the name of `sanitizer`, for
+    a column that holds a single value.
     """
     columns = []
     for name in names:
         attribute, column = schema[name], table[name]
         if attribute.numeric:
-            values = plain(attribute.numbers.read(column)).to_numpy(float)
+            values = decode_column(attribute.numbers.read(column)).to_numpy(float)
         else:
-            values = attribute.categories.codes(plain(column)).astype(float)
+            values = attribute.categories.codes(decode_column(column)).astype(float)
         if not np.ptp(values):
             raise SanitizationError(
-                f"{sanitizer!r}: all records have one value of '{name}'; without variance it goes with nothing. Leave "
-                "the attribute out."
+                f"{sanitizer!r}: all records have the same value of '{name}', which does not correlate with any other "
+                "column. "
+                "Leave the attribute out."
             )
         columns.append(values)
     return np.column_stack(columns)

@@ -1,4 +1,4 @@
-"""Made-up numbers with the means and covariances of small groups."""
+"""Condensation: synthetic numbers with the means and covariances of small groups."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute
 from privnb.privacy_models.anonymity import People
 from privnb.runtime.arrays import Array, FloatArray, IntArray
-from privnb.sanitizers.eligibility import check_k
-from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
+from privnb.sanitizers.eligibility import check_records_for_k
+from privnb.sanitizers.masking.base import Masked, NumberMasking, round_drawn_numbers
 
 
 @dataclass(frozen=True)
 class Condensation(NumberMasking):
-    """Put every record into a group of at least k near ones, and publish in its place numbers drawn from the means and
-    covariances of its group.
+    """Replace groups of at least k similar records with random numbers of the same means and covariances.
 
-    Groups form around records drawn at random: one takes the k - 1 nearest to it, and those left over join the nearest
-    group; numbers count in their standard deviations. Of a group only its size, its sums and its sums of products are
-    used. Along each eigenvector of its covariance matrix (of a population) what is drawn is uniform, independent and
-    sqrt(12 eigenvalue) wide, so that in expectation the group keeps its means and covariances. The published numbers
-    are nobody's, and yet near those of k people: no k is promised, for rows differ. Other columns stay with their
-    records. Cells are rounded to a thousandth of a step.
+    Groups form around records that are drawn at random: such a record takes the k - 1 nearest records, and the
+    remaining records join the nearest group. Distances are measured in standard deviations of each number. The method
+    uses only the size of a group, its sums and its sums of products. Along each eigenvector of its covariance matrix
+    (of a population) the draws are uniform, independent and sqrt(12 eigenvalue) wide, so that in expectation the group
+    keeps its means and covariances. The published numbers belong to nobody, although they are near the numbers of k
+    people. The release does not claim a k, because its rows differ. Other columns stay with their records. Cells are
+    rounded to a thousandth of a step.
 
     Parameters
     ----------
     k : int
-        From 2 to the number of records; larger keeps less of where records cluster.
+        The minimum size of a group, from 2 to the number of records; a larger k preserves less of the clusters in the
+        data.
 
     Source: Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining", EDBT 2004, section 2. The
-    paper draws uniformly for lack of more knowledge, assuming that a group is uniform along its eigenvectors.
+    paper draws uniformly for lack of further knowledge, and assumes that a group is uniform along its eigenvectors.
     """
 
     k: People = 10
@@ -45,34 +46,34 @@ class Condensation(NumberMasking):
     promises_k = False
 
     def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
-        from privnb.sanitizers.algorithms.nearest_groups import around, located  # numba is slow to import
+        from privnb.sanitizers.algorithms.nearest_groups import group_around, locate_records  # numba is slow to import
 
-        check_k(self, self.k, len(dataset))
-        space, points, _ = located(found, [None] * len(attributes))
-        groups = around(space, points, self.k, rng.permutation(len(found)))
-        means, ranges, vectors = condensed(found, groups)
+        check_records_for_k(self, self.k, len(dataset))
+        space, points, _ = locate_records(found, [None] * len(attributes))
+        groups = group_around(space, points, self.k, rng.permutation(len(found)))
+        means, ranges, vectors = summarize_groups(found, groups)
         along = (rng.random(found.shape) - 0.5) * ranges[groups]
-        return drawn(attributes, means[groups] + np.einsum("nij,nj->ni", vectors[groups], along)), {}
+        return round_drawn_numbers(attributes, means[groups] + np.einsum("nij,nj->ni", vectors[groups], along)), {}
 
 
-def condensed(numbers: Array, groups: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What is kept of each group: how numbers lie in it.
+def summarize_groups(numbers: Array, groups: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean of each group, and the variation of its numbers along their eigenvectors.
 
     Parameters
     ----------
     numbers : array (n, attributes)
     groups : integer array (n,)
-        From 0, each with a record.
+        The group of each row, from 0; every group has a row.
 
     Returns
     -------
     means : float array (groups, attributes)
     ranges : float array (groups, attributes)
-        How wide what is drawn is along each eigenvector, sqrt(12 eigenvalue), rising.
+        The width of the draws along each eigenvector, sqrt(12 eigenvalue), in ascending order.
     vectors : float array (groups, attributes, attributes)
         The eigenvectors of the covariance matrix, as columns; the largest entry of each is positive.
 
-    >>> condensed(np.array([(1, 2), (2, 3), (3, 5), (4, 6)]), np.zeros(4, dtype=int))[1].round(6).tolist()
+    >>> summarize_groups(np.array([(1, 2), (2, 3), (3, 5), (4, 6)]), np.zeros(4, dtype=int))[1].round(6).tolist()
     [[0.448215, 6.693213]]
     """
     order = np.argsort(groups, kind="stable")

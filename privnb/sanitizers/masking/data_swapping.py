@@ -1,4 +1,4 @@
-"""Values exchanged between records that are alike in stated attributes, so that low-order margins stay exactly."""
+"""Data swapping among records that agree in chosen attributes, which keeps low-order margins exactly."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import plain
-from privnb.microdata.counts import combinations
+from privnb.microdata.columns import decode_column
+from privnb.microdata.counts import count_combinations
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import name_list, names_in
+from privnb.runtime.names import join_names, parse_names
 from privnb.runtime.validation import Share, instead
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.errors import SanitizationError
@@ -22,25 +22,24 @@ from privnb.sanitizers.masking.base import Masking
 
 @dataclass(frozen=True)
 class DataSwapping(Masking):
-    """Draw some records for each quasi-identifier by itself, and exchange its values among those of them that are alike
-    in the attributes `within`.
+    """Swap quasi-identifier values among randomly drawn records that agree in the attributes `within`.
 
-    Every value stays as frequent as it was, and so does every combination of one quasi-identifier's value with those of
-    `within`: these tables of counts can be read from the release exactly. Tables of two quasi-identifiers change. A
-    record may be given its own value back. A missing number stays where it is.
+    Each quasi-identifier draws its own records. Every value keeps its frequency, and so does every combination of one
+    quasi-identifier's value with those of `within`: the release shows these tables of counts exactly. Tables of two
+    quasi-identifiers change. A record may receive its own value. A missing number stays with its record.
 
     Parameters
     ----------
     share : float
-        Above 0, at most 1: how likely a record is drawn.
+        The probability that a record is drawn, above 0 and at most 1.
     within : str
-        The attributes in which records must be alike, with commas between, none of them a quasi-identifier;
-        "sensitive": all that are; empty: any records exchange values.
+        The attributes in which records must agree, separated by commas, none of them a quasi-identifier; "sensitive":
+        all sensitive attributes; if empty, any two records may swap values.
 
     Raises
     ------
     SanitizationError
-        For another name, and where nothing was exchanged.
+        If `within` names another attribute, and if no value was swapped.
 
     Source: Dalenius and Reiss, "Data-swapping: A technique for disclosure control", Journal of Statistical Planning and
     Inference 6, 1982; Aggarwal and Yu 2008, section 3.3.3.
@@ -52,23 +51,24 @@ class DataSwapping(Masking):
     randomized = True
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
-        return [cls(), cls(0.5, ""), cls(1.0, name_list([schema.names(Role.NEUTRAL)[0]]))]
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
+        return [cls(), cls(0.5, ""), cls(1.0, join_names([schema.names(Role.NEUTRAL)[0]]))]
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         schema = dataset.schema
-        within = schema.sensitive if self.within == "sensitive" else names_in(self.within)
+        within = schema.sensitive if self.within == "sensitive" else parse_names(self.within)
         able = [name for name in schema.published if name not in schema.quasi_identifiers]
         if unknown := [name for name in within if name not in able]:
             raise SanitizationError(
-                f"{self!r}: records are alike in published attributes that nobody exchanges, {', '.join(able)}, and "
-                f"{', '.join(map(repr, unknown))} is none of them."
+                f"{self!r}: `within` must name published attributes that are not swapped, such as {', '.join(able)}; "
+                f"got {', '.join(map(repr, unknown))}."
             )
-        group, moved = combinations(table[within]).index, []
+        group, moved = count_combinations(table[within]).index, []
         for name in schema.quasi_identifiers:
             chosen = rng.random(len(table)) < self.share
-            rows = np.flatnonzero(chosen & plain(table[name]).notna().to_numpy())
-            # Both orders have the groups one after the other: the first in the table's order, the second in any.
+            rows = np.flatnonzero(chosen & decode_column(table[name]).notna().to_numpy())
+            # Both orders list group after group: the first in the order of the table, the second at random.
             here = rows[np.argsort(group[rows], kind="stable")]
             there = rows[np.lexsort([rng.random(len(rows)), group[rows]])]
             given = np.arange(len(table))
@@ -78,8 +78,8 @@ class DataSwapping(Masking):
                 moved.append(name)
         if not moved:
             raise SanitizationError(
-                f"{self!r}: no two records that were drawn are alike in {name_list(within) or 'anything'} and "
-                "differ in a quasi-identifier, so that nothing was exchanged. Raise share, or name fewer attributes in "
-                "`within`."
+                f"{self!r}: nothing was swapped, because no two records that were drawn agree in "
+                f"{join_names(within) or 'anything'} and differ in a quasi-identifier. Raise `share`, or name fewer "
+                "attributes in `within`."
             )
         return table, {"perturbed": tuple(moved)}

@@ -1,4 +1,4 @@
-"""Missing numbers in a release: a missing number stays missing, or the release says how many were filled."""
+"""Missing numbers in a release: they stay missing, or are filled, and the release reports how many were filled."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from privnb.microdata.columns import plain
+from privnb.microdata.columns import decode_column
 from privnb.microdata.schema import Schema
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import name_list
+from privnb.runtime.names import join_names
 from privnb.sanitizers.errors import SanitizationError
 
 # How a sanitizer treats missing numbers in the columns that it reads as numbers.
-TREATMENTS = {
+GAP_TREATMENTS = {
     "kept": "a missing number is a value of its own, which the method treats itself",
     "restored": "the method works on numbers drawn from the column, and missing numbers are missing in the release",
     "filled": "the method works on numbers drawn from the column, and the provenance counts them",
@@ -25,14 +25,14 @@ TREATMENTS = {
 
 @dataclass(frozen=True)
 class Gaps:
-    """The columns of a table that have missing numbers.
+    """The gaps of a table: its columns that have missing numbers.
 
     Attributes
     ----------
     columns : dict of str to Series
-        As they were.
+        The original columns.
     missing : dict of str to boolean array (n,)
-        Which of their cells are missing.
+        Whether each cell of these columns is missing.
     """
 
     columns: Mapping[str, pd.Series]
@@ -40,51 +40,53 @@ class Gaps:
 
     @classmethod
     def of(cls, read: Sequence[str], sanitizer: object, schema: Schema, table: pd.DataFrame) -> Self:
-        """Find the missing numbers in the columns `read` as numbers.
+        """Return the gaps in the columns `read`, which are read as numbers.
 
-        Raises SanitizationError, said of `sanitizer`, for a column without any number.
+        Raises SanitizationError, with the name of `sanitizer`, for a column without any number.
         """
         able = [name for name in read if schema[name].public_domain.missing is not None]
-        missing = {name: plain(table[name]).isna().to_numpy() for name in able}
+        missing = {name: decode_column(table[name]).isna().to_numpy() for name in able}
         missing = {name: gap for name, gap in missing.items() if gap.any()}
         if empty := [name for name, gap in missing.items() if gap.all()]:
             raise SanitizationError(
-                f"{sanitizer!r}: all numbers of {name_list(empty)} are missing, and the method works on numbers. Give "
-                f"{'it' if len(empty) == 1 else 'them'} the role 'unused'."
+                f"{sanitizer!r}: all numbers of {join_names(empty)} are missing, but the method needs numbers. "
+                "Give these columns the role 'unused'."
             )
         return cls({name: table[name] for name in missing}, missing)
 
     def filled(self, table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the table with a number drawn from its column in each gap."""
+        """Return the table with each gap filled by a number that is drawn from its column."""
         for name, gap in self.missing.items():
-            table[name] = pd.Series(drawn(plain(table[name]).to_numpy(float), gap, rng), table.index, name=name)
+            table[name] = pd.Series(
+                fill_gaps(decode_column(table[name]).to_numpy(float), gap, rng), table.index, name=name
+            )
         return table
 
-    def left(
+    def restore(
         self, table: pd.DataFrame, facts: Mapping[str, Any], *, restored: bool
     ) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Put the gaps back where they were, or add a note that counts what was filled."""
+        """Return the table with the gaps restored, or with a note that counts the numbers that were filled in."""
         facts = dict(facts)
         if not restored:
-            note = counted({name: int(gap.sum()) for name, gap in self.missing.items()})
+            note = note_filled({name: int(gap.sum()) for name, gap in self.missing.items()})
             return table, facts | ({"note": " ".join(filter(None, [facts.get("note"), note]))} if note else {})
         changed = {*facts.get("noisy", ()), *facts.get("perturbed", ())}
         for name, gap in self.missing.items():
-            table[name] = plain(table[name]).mask(gap) if name in changed else self.columns[name]
+            table[name] = decode_column(table[name]).mask(gap) if name in changed else self.columns[name]
         return table, facts
 
 
-def drawn(values: Array, gap: BoolArray, source: np.random.Generator) -> Array:
-    """Return numbers with one in each gap that is drawn from the others."""
+def fill_gaps(values: Array, gap: BoolArray, source: np.random.Generator) -> Array:
+    """Return the values with each gap filled by a number that is drawn from the other values."""
     found = values.copy()
     found[gap] = source.choice(values[~gap], int(gap.sum()))
     return found
 
 
-def counted(filled: Mapping[str, int]) -> str:
-    """State how many missing numbers of each column a release has numbers for; empty if there are none.
+def note_filled(filled: Mapping[str, int]) -> str:
+    """Return a note on the number of missing numbers that were filled in each column, or an empty text.
 
-    >>> counted({"age": 100, "weight": 1})
+    >>> note_filled({"age": 100, "weight": 1})
     "Missing numbers were replaced by numbers drawn from their columns: 100 of 'age', 1 of 'weight'."
     """
     if not (parts := [f"{many:,} of '{name}'" for name, many in filled.items() if many]):
@@ -92,20 +94,20 @@ def counted(filled: Mapping[str, int]) -> str:
     return f"Missing numbers were replaced by numbers drawn from their columns: {', '.join(parts)}."
 
 
-def among_present(codes: IntArray, gap: BoolArray, change: Callable[[IntArray], Array]) -> Array:
-    """Apply a change to the numbers that are there; a missing number takes no part in it and stays missing.
+def apply_to_present(codes: IntArray, gap: BoolArray, change: Callable[[IntArray], Array]) -> Array:
+    """Apply a change to the numbers that are present; a missing number is left out and stays missing.
 
     Parameters
     ----------
     codes : integer array (n,)
     gap : boolean array (n,)
     change : callable
-        Of an array (m,) of the numbers that are there: array (m,).
+        Takes an array (m,) of the numbers that are present and returns an array (m,).
 
     Returns
     -------
     array (n,)
-        NaN for missing numbers.
+        The changed numbers, with NaN for missing numbers.
     """
     if not gap.any():
         return change(codes)
@@ -115,32 +117,32 @@ def among_present(codes: IntArray, gap: BoolArray, change: Callable[[IntArray], 
     return found
 
 
-def without_small_gaps(
+def fill_small_groups(
     codes: IntArray, gaps: BoolArray, ks: int | IntArray, rng: np.random.Generator
 ) -> tuple[IntArray, BoolArray, IntArray]:
-    """Fill the gaps of records that have fewer than k with gaps in the same columns.
+    """Fill the gaps of records if fewer than k records have gaps in the same columns.
 
-    Records with gaps in the same columns make a group of their own, so that missing is a value like any other. Records
+    Records with gaps in the same columns form a group of their own, in which missing is a value like any other. Records
     of a group of fewer than k get numbers drawn from the columns, until every group has k.
 
     Parameters
     ----------
     codes : integer array (n, columns)
-        Numbers; at a gap anything.
+        The numbers; a cell with a gap may have any value.
     gaps : boolean array (n, columns)
     ks : int or integer array (n,)
-        The least size of the group of all, or of each record; at most n.
+        The minimum size of the group of every record, or of each single record; at most n.
     rng : Generator
 
     Returns
     -------
     codes : integer array (n, columns)
     gaps : boolean array (n, columns)
-        Those that are left.
+        The gaps that remain.
     pattern : integer array (n,)
         The number of each record's group.
     """
-    ks, whole = np.broadcast_to(ks, len(gaps)), gaps.all(axis=0)  # a column without numbers has none to draw from
+    ks, whole = np.broadcast_to(ks, len(gaps)), gaps.all(axis=0)  # a column without numbers offers nothing to draw from
     left = gaps & ~whole
     while True:
         kinds, pattern, sizes = np.unique(left, axis=0, return_inverse=True, return_counts=True)
@@ -150,7 +152,7 @@ def without_small_gaps(
         if not small.any() or not some.any():
             break
         chosen = small & some
-        if not chosen.any():  # the records without a gap are too few: those of the smallest group join them
+        if not chosen.any():  # too few records have no gap, so the smallest group joins them
             chosen = np.arange(len(kinds)) == np.where(some, sizes, len(gaps) + 1).argmin()
         left = left & ~chosen[pattern][:, None]
     if (filled := gaps & ~left & ~whole).any():

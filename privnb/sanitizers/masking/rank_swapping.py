@@ -1,4 +1,4 @@
-"""Values that change hands among people of nearby ranks."""
+"""Rank swapping: values are exchanged for values of nearby ranks."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import plain
+from privnb.microdata.columns import decode_column
 from privnb.microdata.rows import Microdata
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.base import Sanitized
-from privnb.sanitizers.eligibility import quasi_identifiers
+from privnb.sanitizers.eligibility import require_quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import Masking, gap, steps
+from privnb.sanitizers.masking.base import Masking, find_gaps, to_steps
 
 
 def _per_cent(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 < value <= 100):
-        raise UsageError(f"{name} must be per cent, a number above 0 and at most 100, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be a percentage above 0 and at most 100; got {expect.describe_value(value)}.")
 
 
 @dataclass(frozen=True)
 class RankSwapping(Masking):
-    """Swap each value of each quasi-identifier with one whose rank differs by at most p per cent of the records.
+    """Swap each quasi-identifier value with a value whose rank differs by at most p percent of the records.
 
-    Each attribute is swapped by itself: its values are ranked, equal ones in the order of the records, and from the
-    lowest on each that was not swapped changes places with another one within the window, drawn at random. So every
-    column has the values that it had, each as often, on the steps of its domain; what goes is who has them together. A
-    category ranks where its hierarchy's line has it.
+    Each attribute is swapped by itself: its values are ranked, equal values in the order of the records, and, from the
+    lowest rank on, each value that was not swapped yet changes places with a random one within the window. Every column
+    therefore keeps its values, on the steps of its domain, and their frequencies. The association between columns
+    becomes weaker. The rank of a category is its position on the line of its hierarchy.
 
     Parameters
     ----------
     p : float
-        Per cent of the number of records, above 0 and at most 100; larger moves values farther. Of fewer than two
-        records within the window nobody could swap. Missing numbers stay where they are, and do not count.
+        The size of the window as a percentage of the number of records, above 0 and at most 100; a larger p moves
+        values farther. The window must hold at least one other record. Missing numbers stay with their records and do
+        not count.
 
     Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
-    Census 1996; Aggarwal and Yu 2008, section 3.3.3, where p of about 15 does well (3.6.1).
+    Census 1996; Aggarwal and Yu 2008, section 3.3.3; section 3.6.1 recommends p of about 15.
     """
 
     p: Annotated[float, _per_cent] = 15
@@ -49,17 +50,17 @@ class RankSwapping(Masking):
     randomized = True
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        from privnb.sanitizers.algorithms.swapping import partners  # numba is slow to import
+        from privnb.sanitizers.algorithms.swapping import draw_partners  # numba is slow to import
 
-        names = quasi_identifiers(self, dataset.schema, "swap")
+        names = require_quasi_identifiers(self, dataset.schema, "swap")
         for name in names:
             attribute, taken = dataset.schema[name], np.arange(len(dataset))
-            ranked = steps(attribute, table[name]) if attribute.numeric else dataset.codes[name]
-            rows = np.flatnonzero(~gap(attribute, ranked)) if attribute.numeric else taken
+            ranked = to_steps(attribute, table[name]) if attribute.numeric else dataset.codes[name]
+            rows = np.flatnonzero(~find_gaps(attribute, ranked)) if attribute.numeric else taken
             order = rows[np.argsort(ranked[rows], kind="stable")]
             if len(rows):
-                taken[order] = order[partners(self._window(len(rows)), rng.random(len(rows)))]
-            cells = plain(table[name]).to_numpy() if attribute.numeric else table[name].array
+                taken[order] = order[draw_partners(self._window(len(rows)), rng.random(len(rows)))]
+            cells = decode_column(table[name]).to_numpy() if attribute.numeric else table[name].array
             table[name] = cells[taken]
         return table, {"perturbed": names}
 
@@ -67,5 +68,5 @@ class RankSwapping(Masking):
         if window := int(self.p * n / 100 + ROUNDING):
             return window
         raise SanitizationError(
-            f"{self!r}: {self.p:g} % of {n} records are less than one rank. Raise p to {100 / n:.3g} or more."
+            f"{self!r}: {self.p:g}% of {n} records is less than one rank. Raise `p` to {100 / n:.3g} or more."
         )

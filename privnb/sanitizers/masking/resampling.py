@@ -1,4 +1,4 @@
-"""Numbers replaced by the average of what stands at their rank in random samples."""
+"""Resampling: numbers replaced by averages of equal ranks in random samples."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Count
-from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
-from privnb.sanitizers.masking.missing_numbers import among_present
+from privnb.sanitizers.masking.base import Masked, NumberMasking, find_gaps, steps_to_numbers
+from privnb.sanitizers.masking.missing_numbers import apply_to_present
 
 
 @dataclass(frozen=True)
 class Resampling(NumberMasking):
-    """Publish each numeric quasi-identifier as an average over bootstrap samples of its column: of the value that has
-    its rank there.
+    """Replace each number with the average of the values of its rank in bootstrap samples of its column.
 
-    Each sample has as many values as the column, drawn from it with replacement, and is sorted. Columns are drawn each
-    by itself. Ranks stay as they were, equal values in the order of the records, so numbers move little but where
-    values are sparse: that is weak protection, and cheap in loss. Averages are not rounded to a step.
+    Each sample has the length of the column, is drawn from it with replacement, and is sorted. Each column has its own
+    samples. Ranks stay unchanged, equal values in the order of the records, so numbers move little except where values
+    are sparse: protection is weak, and so is the information loss. Averages are not rounded to a step.
 
     Parameters
     ----------
     samples : int
-        1 or more; more of them draw each value nearer to what it was.
+        The number of samples, at least 1; more samples leave each value nearer to the original.
 
     Source: Heer, "A Bootstrap Procedure to Preserve Statistical Confidentiality in Contingency Tables", 1993; Aggarwal
     and Yu 2008, section 3.3.5.
@@ -43,7 +42,9 @@ class Resampling(NumberMasking):
     def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         averages = partial(self._averages, rng)
         pairs = list(zip(attributes, found.T, strict=True))
-        return [numbers(each, among_present(codes, gap(each, codes), averages)) for each, codes in pairs], {}
+        return [
+            steps_to_numbers(each, apply_to_present(codes, find_gaps(each, codes), averages)) for each, codes in pairs
+        ], {}
 
     def _averages(self, source: Generator, found: IntArray) -> FloatArray:
         n, order = len(found), np.argsort(found, kind="stable")

@@ -1,4 +1,4 @@
-"""A random subset of the records, as they are."""
+"""Sampling: a random subset of the records, unchanged."""
 
 from __future__ import annotations
 
@@ -17,24 +17,31 @@ from privnb.sanitizers.errors import SanitizationError
 
 @dataclass(frozen=True)
 class Sampling(Sanitizer):
-    """Publish a simple random sample of the records, exactly as they are.
+    """Publish a simple random sample of the records, unchanged.
 
-    Whoever is in it is as exposed as in the table: all that it hides is who is in it. The rows are a subset of the
-    records, in their order, and measures count the people in it; the table's other people are not counted as hidden.
-    Of people with several records the sample is of people, with all records of each.
+    The people in the sample are as exposed as in the table: the release hides only which people are in the sample. The
+    rows are a subset of the records, in their order, and measures count the people in the sample; the other people of
+    the table do not count as hidden. If people have several records, the sample is a sample of people, with all records
+    of each person.
 
     Parameters
     ----------
     share : float
-        Above 0 and below 1. So many of the people, rounded, and one at least.
+        The share of people in the sample, above 0 and below 1; the number of people is rounded and is at least one.
 
     Raises
     ------
     SanitizationError
-        Where the share of the table is everybody.
+        If the sample would be the whole table.
 
     Source: Aggarwal and Yu 2008, section 3.4.1; Willenborg and de Waal, "Elements of Statistical Disclosure Control",
     Springer 2001, section 1.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> len(Sampling(0.25).sanitize(load("adult", records=100), rng=1).table)
+    25
     """
 
     share: Annotated[float, between(0, 1, "a sample is a part of the people")] = 0.5
@@ -48,7 +55,7 @@ class Sampling(Sanitizer):
         number = max(round(self.share * dataset.headcount), 1)
         if number == dataset.headcount:
             raise SanitizationError(
-                f"{self!r}: this share of {number} people is all of them. Lower it, or publish the table as Identity."
+                f"{self!r}: the sample would be all {number} people. Lower `share`, or publish the table with Identity."
             )
         drawn = rng.permutation(dataset.headcount) < number
         rows = np.flatnonzero(drawn if dataset.people is None else drawn[dataset.people])

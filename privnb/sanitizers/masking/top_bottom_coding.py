@@ -1,4 +1,4 @@
-"""The highest and the lowest numbers published as one value each."""
+"""Top and bottom coding: the highest and the lowest numbers are published as one value each."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import between
 from privnb.sanitizers.eligibility import check_numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
-from privnb.sanitizers.masking.missing_numbers import among_present
-from privnb.sanitizers.noise.local_noise import by_attribute
+from privnb.sanitizers.masking.base import Masked, NumberMasking, find_gaps, steps_to_numbers
+from privnb.sanitizers.masking.missing_numbers import apply_to_present
+from privnb.sanitizers.noise.local_noise import check_by_attribute
 
-Thresholds = Annotated[Mapping[str, float] | None, by_attribute('{"age": 80}', expect.number)]
+Thresholds = Annotated[Mapping[str, float] | None, check_by_attribute('{"age": 80}', expect.number)]
 
 
 @dataclass(frozen=True)
 class TopBottomCoding(NumberMasking):
-    """Publish what lies above a threshold as the threshold, and what lies below another as that one.
+    """Replace numbers above an upper threshold or below a lower one with that threshold.
 
-    All between stays as it is: whoever is outstanding is hidden, and nobody else. A threshold that is not stated is
-    public all the same: the end of the public interval that holds the value beyond which `share` of the records lie, so
-    that as many or more are published with it. Where the public intervals are wide, far more are: the provenance's note
-    says so of more than twice the share. A value is published alike wherever it stands, and nothing is drawn.
+    All numbers between the thresholds stay unchanged: the method hides outstanding people, and nobody else. A default
+    threshold is public, too. A default threshold is the end of the public interval that holds the value beyond which
+    `share` of the records lie, so at least that share is published as the threshold. If public intervals are wide, many
+    more records become the threshold; the note of the provenance reports every share above twice the requested one. The
+    recoding is global, and nothing is drawn.
 
     Parameters
     ----------
     share : float
-        Of the records at each end, above 0 and below one half.
+        The share of records at each end, above 0 and below one half.
     bottom, top : dict of str to float, optional
         Thresholds by attribute, within its public domain.
 
@@ -57,29 +58,29 @@ class TopBottomCoding(NumberMasking):
         columns: list[Array] = []
         notes: list[str] = []
         for attribute, codes in zip(attributes, found.T, strict=True):
-            lacking = gap(attribute, codes)
-            columns.append(among_present(codes, lacking, partial(self._coded, attribute)))
+            lacking = find_gaps(attribute, codes)
+            columns.append(apply_to_present(codes, lacking, partial(self._coded, attribute)))
             notes += self._excess(attribute, np.asarray(columns[-1])[~lacking])
         return columns, {"note": " ".join(notes)}
 
     def _excess(self, attribute: Attribute, coded: Array) -> Iterator[str]:
-        """Yield a warning for each end at which far more numbers are published as the threshold than were asked for."""
+        """Yield a warning for each end at which far more numbers become the threshold than requested."""
         name = attribute.name
         for end, threshold, stated in (("bottom", coded.min, self.bottom), ("top", coded.max, self.top)):
             share = float((coded == threshold()).mean()) if len(coded) else 0.0
             if share > 2 * self.share and name not in (stated or ()):
                 yield (
-                    f"{share:.0%} of the numbers of '{name}' are published as its {end} threshold, and "
-                    f"{self.share:.0%} were asked for, because its public intervals are wide. State `{end}` for it, or "
-                    "finer cuts of its domain."
+                    f"{share:.0%} of the numbers of '{name}' are published as its {end} threshold; "
+                    f"{self.share:.0%} were requested. Its public intervals are wide: state `{end}` for it, or finer "
+                    "cuts of its domain."
                 )
 
     def _coded(self, attribute: Attribute, found: IntArray) -> Array:
         low, high = self._thresholds(attribute, np.sort(found))
-        return numbers(attribute, found.clip(low, high))
+        return steps_to_numbers(attribute, found.clip(low, high))
 
     def _thresholds(self, attribute: Attribute, ranked: IntArray) -> tuple[int, int]:
-        """The lowest and the highest number that are published, in steps of the domain."""
+        """Return the lowest and the highest number that are published, in steps of the domain."""
         name, domain = attribute.name, attribute.numbers
         rank = int(np.ceil(self.share * len(ranked) - ROUNDING)) - 1
         low = self._stated(attribute, self.bottom, domain.interval(ranked[rank : rank + 1])[1][0])
@@ -87,7 +88,7 @@ class TopBottomCoding(NumberMasking):
         if low >= high:
             raise SanitizationError(
                 f"{self!r}: the thresholds of '{name}' would be {domain.value(low):g} and {domain.value(high):g}, with "
-                "nothing between them. State `bottom` and `top` for it, or finer cuts of its domain."
+                "no value between them. State `bottom` and `top` for this column, or finer cuts of its domain."
             )
         return low, high
 
@@ -96,5 +97,7 @@ class TopBottomCoding(NumberMasking):
             return int(usual)
         threshold, domain = thresholds[attribute.name], attribute.numbers
         if not domain.low <= threshold <= domain.high:
-            raise SanitizationError(f"{self!r}: {threshold:g} lies outside of '{attribute.name}', which is {domain}.")
+            raise SanitizationError(
+                f"{self!r}: {threshold:g} is outside the domain of '{attribute.name}', which is {domain}."
+            )
         return int(domain.codes(threshold))

@@ -1,4 +1,4 @@
-"""Averages of each number by itself, with the least loss that there is."""
+"""Microaggregation of each number by itself, with the least possible loss."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from privnb.runtime.lazy import pd
 from privnb.sanitizers import eligibility
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.masking.base import Masking
-from privnb.sanitizers.masking.microaggregation import averaged
+from privnb.sanitizers.masking.microaggregation import average_groups
 
 
 @dataclass(frozen=True)
 class UnivariateMicroaggregation(Masking):
-    """Publish each number as the mean of a group of at least k neighbouring ones, each column by itself.
+    """Replace each number with the mean of a group of at least k neighboring values of its column.
 
-    Groups are the optimum: no others of k or more have a smaller sum of squared errors (see `optimal_groups`). Every
-    published number is of k people or more, and yet their combination may be of one: k is promised only where the
-    number is the only quasi-identifier. Means of columns stay as they were, so numbers are not rounded to a step. A
-    missing number stays missing; where fewer than k of a column are missing, numbers drawn from it take their places.
+    Groups are optimal: no other groups of at least k values have a smaller sum of squared errors (see
+    `find_optimal_groups`). Every published number stands for at least k people, but a combination of numbers may be
+    unique: the release claims k only if the number is the only quasi-identifier. Means of columns stay unchanged, so
+    numbers are not rounded to a step. A missing number stays missing; if fewer than k numbers of a column are missing,
+    they are replaced by numbers drawn from that column.
 
     Parameters
     ----------
     k : int
-        From 2 to the number of records; larger loses more.
+        The minimum size of a group, from 2 to the number of records; a larger k loses more information.
 
     Source: Hansen and Mukherjee, TKDE 2003; Aggarwal and Yu 2008, section 3.3.2.
     """
@@ -40,8 +41,8 @@ class UnivariateMicroaggregation(Masking):
     promises_k = False
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        eligibility.check_k(self, self.k, len(dataset))
-        blocks = [(attribute.name,) for attribute in eligibility.numeric(self, dataset.schema)]
-        table, facts = averaged(dataset, table, blocks, int(self.k), rng, optimal=True)
+        eligibility.check_records_for_k(self, self.k, len(dataset))
+        blocks = [(attribute.name,) for attribute in eligibility.require_numeric(self, dataset.schema)]
+        table, facts = average_groups(dataset, table, blocks, int(self.k), rng, optimal=True)
         alone = len(dataset.schema.quasi_identifiers) == 1
         return table, facts | ({"claims": (KAnonymity(self.k),)} if alone else {})

@@ -1,4 +1,4 @@
-"""A geometric perturbation that was attacked before it is released, and is not released where an attack comes near."""
+"""A geometric perturbation that is attacked before publication, and refused if an attack comes too near to a column."""
 
 from __future__ import annotations
 
@@ -8,53 +8,54 @@ from typing import Annotated
 
 import numpy as np
 
-from privnb.attacks.algorithms.independent import by_distributions
-from privnb.attacks.algorithms.unmixing import regressed
+from privnb.attacks.algorithms.independent import match_by_distributions
+from privnb.attacks.algorithms.unmixing import fit_map
 from privnb.measures.noise.column_privacy import column_privacy
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.validation import Count, Positive, between
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
+from privnb.sanitizers.algorithms.linear import draw_orthogonal, multiply_points
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
+from privnb.sanitizers.multiplicative.base import Multiplicative, TwoOrMore
 
-ATTACKED = 5_000  # records, drawn at random, that attacks are tried on
-STEPS = 8  # of noise, from none to the most
+ATTACKED_RECORDS = 5_000  # records, drawn at random, on which attacks are tried
+NOISE_STEPS = 8  # number of steps of the noise, from none to the largest
 
 
 @dataclass(frozen=True)
 class ResilientPerturbation(Multiplicative):
-    """Search a geometric perturbation that withstands three attacks, and refuse to release where none does.
+    """Find a geometric perturbation that withstands three attacks, or refuse to publish.
 
-    Of each of some rotations, each with its columns in the order that is best against the naive estimate, the one is
-    kept whose worst-protected column is best off under that estimate and under independent components matched to the
-    columns' distributions. Then noise is added in steps, as little as leaves every column `least` under both, and under
-    a regression on some known records. What a column keeps is its variance of difference, see `column_privacy`:
-    0 known, 2 unrelated. Against an adversary of another kind, or with more records, nothing is promised.
+    The search tries several rotations, each with its columns in the best order against the naive estimate. The search
+    keeps the rotation whose worst-protected column is protected most, both against that estimate and against
+    independent components that are matched to the distributions of the columns. Then it adds noise in steps, until
+    every column has the protection `least` against both attacks and against a regression on some known records. The
+    protection of a column is its variance of difference, see `column_privacy`: 0 for a known column, 2 for an unrelated
+    one. The release promises nothing against other kinds of adversaries, or against one with more records.
 
     Parameters
     ----------
     least : float
-        What every column must keep, above 0 and below 2.
+        The protection that every column must have, above 0 and below 2.
     most : float
         The largest standard deviation of the noise that utility allows, in widths of a domain.
     iterations : int
-        Rotations that are tried, from 1.
+        The number of rotations to try, at least 1.
     known : int
-        Records that the adversary of the regression knows with their rows, from 1; more than there are numbers are
-        taken in any case.
+        The number of records that the adversary of the regression knows with their rows, at least 1. If it is smaller,
+        it is raised to one more than the number of attributes.
     attributes : tuple of str, optional
-        Two numeric quasi-identifiers or more; None: all.
+        At least two numeric quasi-identifiers. By default, all of them are perturbed.
 
     Raises
     ------
     SanitizationError
-        Where the most noise leaves a column less: then do not release, or accept more noise.
+        If a column has less protection even with the most noise. Do not publish then, or allow more noise.
 
-    Source: Aggarwal and Yu 2008, section 7.5.5, algorithm 1; Chen, Sun, Liu, SDM 2007. There the noise is raised
-    against the regression alone.
+    Source: Aggarwal and Yu 2008, section 7.5.5, algorithm 1; Chen, Sun, Liu, SDM 2007. In that source, the noise is
+    raised against the regression alone.
     """
 
-    least: Annotated[float, between(0, 2, "2 is what an unrelated estimate leaves")] = 0.2
+    least: Annotated[float, between(0, 2, "an unrelated estimate leaves 2")] = 0.2
     most: Positive = 0.5
     iterations: Count = 10
     known: Count = 20
@@ -66,55 +67,58 @@ class ResilientPerturbation(Multiplicative):
         size = points.shape[1]
         if not np.ptp(points, axis=0).all():
             raise SanitizationError(
-                f"{self!r}: an attribute has one value for all records, so that everybody knows it. Leave it out of "
-                "`attributes`."
+                f"{self!r}: an attribute has the same value for all records, so everybody knows this value. Leave this "
+                "attribute out of `attributes`."
             )
         if len(points) < size + 2:
             raise SanitizationError(
-                f"{self!r} tries a regression on {size + 1} known records, and the table has {len(points)}. Give it a "
-                "longer table or fewer attributes."
+                f"{self!r} needs {size + 2} records or more for its regression attack; the table has "
+                f"{len(points)}. Try a longer table or fewer attributes."
             )
         shift = rng.uniform(-0.5, 0.5, size)
-        seen = points[rng.permutation(len(points))[:ATTACKED]]
-        tried = [in_best_order(orthogonal(size, rng), seen) for _ in range(self.iterations)]
-        # A first one of equal: numbers are compared to six digits, so that all machines keep the same.
-        matrix = max(tried, key=lambda each: round(self._kept(seen, multiplied(each, seen) + shift), 6))
-        turned, noise = multiplied(matrix, points) + shift, rng.standard_normal(points.shape)
-        chosen = rng.permutation(len(points))[:ATTACKED]
-        for sigma in np.linspace(0, self.most, STEPS + 1):
+        seen = points[rng.permutation(len(points))[:ATTACKED_RECORDS]]
+        tried = [order_columns(draw_orthogonal(size, rng), seen) for _ in range(self.iterations)]
+        # The first one among equals: numbers are compared to six digits, so that all machines choose the same.
+        matrix = max(tried, key=lambda each: round(self._kept(seen, multiply_points(each, seen) + shift), 6))
+        turned, noise = multiply_points(matrix, points) + shift, rng.standard_normal(points.shape)
+        chosen = rng.permutation(len(points))[:ATTACKED_RECORDS]
+        for sigma in np.linspace(0, self.most, NOISE_STEPS + 1):
             moved = turned + sigma * noise
             kept = self._kept(points[chosen], moved[chosen], max(self.known, size + 1))
             if kept >= self.least:
                 return moved, sqrt(size) / 2 + 0.5 + 6 * self.most
         raise SanitizationError(
-            f"{self!r}: with all the noise that is allowed an attack leaves a column {kept:.2f}, less than "
-            f"{self.least}. Do not release, or raise `most`."
+            f"{self!r}: the protection of a column is {kept:.2f} with the most noise allowed, which is less than "
+            f"{self.least}. Raise `most`, or do not publish this release."
         )
 
     def _kept(self, points: FloatArray, rows: FloatArray, known: int = 0) -> float:
-        """What the worst-protected column keeps under the worst attack; `known`: of the first so many records both are
-        known.
+        """Return the protection of the worst-protected column under the worst attack.
+
+        `known`: the adversary knows points and rows of the first `known` records.
         """
         estimates = [rows]
         try:
-            estimates.append(by_distributions(rows, points)(rows))
-        except ValueError:  # rows without independent components, whose numbers depend on each other
+            estimates.append(match_by_distributions(rows, points)(rows))
+        except ValueError:  # the rows have no independent components, because their numbers depend on each other
             pass
         if known:
-            estimates.append(regressed(points[:known], rows[:known])(rows))
+            estimates.append(fit_map(points[:known], rows[:known])(rows))
         return min(float(column_privacy(estimate, points).min()) for estimate in estimates)
 
 
-def in_best_order(matrix: FloatArray, points: FloatArray) -> FloatArray:
-    """An orthogonal matrix with its rows in the order in which released columns tell least of the originals in their
-    places: the worst-protected one is best off.
+def order_columns(matrix: FloatArray, points: FloatArray) -> FloatArray:
+    """Return an orthogonal matrix with its rows in the order that best protects the originals.
+
+    In this order, the released columns reveal the least about the originals at their positions: the protection of the
+    worst-protected column is largest.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    rows = multiplied(matrix, points)
+    rows = multiply_points(matrix, points)
     size = len(matrix)
-    kept = 2 * (1 - np.corrcoef(points.T, rows.T)[:size, size:]).round(9)  # of each original, by the row in its place
+    kept = 2 * (1 - np.corrcoef(points.T, rows.T)[:size, size:]).round(9)  # by original, and by the row at its position
     for least in np.unique(kept)[::-1]:
         places = maximum_bipartite_matching(csr_array(kept >= least), perm_type="column")
         if (places >= 0).all():

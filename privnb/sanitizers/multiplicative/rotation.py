@@ -1,4 +1,4 @@
-"""Numbers turned about the middle of their domains by one secret rotation: distances stay, columns do not."""
+"""Rotation of numbers about the middle of their domains by a secret matrix, which preserves distances, not columns."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from math import sqrt
 import numpy as np
 
 from privnb.runtime.arrays import FloatArray
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
+from privnb.sanitizers.algorithms.linear import draw_orthogonal, multiply_points
+from privnb.sanitizers.multiplicative.base import Multiplicative, TwoOrMore
 
 
 @dataclass(frozen=True)
 class Rotation(Multiplicative):
-    """Multiply the numeric quasi-identifiers of each record by one secret orthogonal matrix, drawn from Haar measure.
+    """Multiply the numeric quasi-identifiers of each record by one secret random orthogonal matrix.
 
-    Distances and inner products stay, so that nearest neighbours, k-means and support vector machines learn what they
-    would from the numbers in widths of their domains; trees, which cut columns, do not. The privacy is that of the
-    matrix alone: as many known records as there are numbers give it away, and the middle of the domains stays where it
-    was. Numbers of a coarse step give it away, too: rows that differ by one step in one number show a column of the
-    matrix.
+    The matrix is drawn from Haar measure. Distances and inner products stay the same, so nearest neighbors, k-means and
+    support vector machines learn the same as from the numbers in widths of their domains. Trees, which cut columns, do
+    not. Privacy rests only on the secret matrix: one known record for each number discloses the matrix, and the middle
+    of the domains keeps its place. Numbers with a coarse step disclose the matrix, too: two rows that differ by one
+    step in one number show a column of the matrix.
 
     Parameters
     ----------
     attributes : tuple of str, optional
-        Two numeric quasi-identifiers or more; None: all.
+        At least two numeric quasi-identifiers. By default, all of them are rotated.
 
     Source: Aggarwal and Yu 2008, sections 7.2.2 and 15.4; Chen and Liu, ICDM 2005.
     """
@@ -37,4 +37,4 @@ class Rotation(Multiplicative):
 
     def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         size = points.shape[1]
-        return multiplied(orthogonal(size, rng), points), sqrt(size) / 2
+        return multiply_points(draw_orthogonal(size, rng), points), sqrt(size) / 2

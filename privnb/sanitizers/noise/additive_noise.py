@@ -1,4 +1,4 @@
-"""Uniform or Gaussian noise added to every number of every record."""
+"""Additive noise: uniform or Gaussian noise on every number of every record."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.microdata.schema import Attribute, Schema, round_binary
 from privnb.runtime.arrays import Array
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import check_numeric, numeric
+from privnb.sanitizers.eligibility import check_numeric, require_numeric
 from privnb.sanitizers.noise.laws import Gaussian, Uniform
-from privnb.sanitizers.noise.local_noise import CellNoise, by_attribute
+from privnb.sanitizers.noise.local_noise import CellNoise, check_by_attribute
 
-Deviations = Annotated[Mapping[str, float] | None, by_attribute('{"age": 8}')]
-FINE = 1000  # a published number is a whole number of steps divided by this
+Deviations = Annotated[Mapping[str, float] | None, check_by_attribute('{"age": 8}')]
+FINE = 1000  # a published number is a multiple of the step divided by this
 
 
 @dataclass(frozen=True)
 class AdditiveNoise(CellNoise):
-    """Add independent noise of mean 0 to each numeric quasi-identifier of each record, Gaussian or uniform.
+    """Add independent Gaussian or uniform noise to each numeric quasi-identifier of each record.
 
-    Everybody knows how the noise is spread, so that users can reconstruct how the numbers are. It has no epsilon:
-    uniform noise excludes numbers, and Gaussian noise does nearly so. Values are not clipped. They are rounded to a
-    thousandth of a step of the public domain, since the last digits of a sum tell of its parts. A missing number stays
-    missing.
+    The noise has mean 0, and its distribution is public, so users can reconstruct the distribution of the numbers. The
+    noise has no epsilon: uniform noise excludes numbers, and Gaussian noise nearly does. Values are not clipped. The
+    published numbers are rounded to a thousandth of a step of the public domain, because the last digits of a sum
+    reveal its parts. A missing number stays missing.
 
     Parameters
     ----------
     deviation : float
-        The standard deviation of the noise as a share of the width of the public domain; above 0. Uniform noise goes
-        from -a to a, where a is that times the root of 3: the interval privacy at 100 % is 2 a.
+        The standard deviation of the noise as a share of the width of the public domain; above 0. Uniform noise ranges
+        from -a to a, where a is the standard deviation times the root of 3: the interval privacy at 100% is 2 a.
     kind : str
         "gaussian" or "uniform".
     deviations : dict of str to float, optional
-        The standard deviation by attribute, in its unit; for others it is as `deviation` says.
+        The standard deviation by attribute, in its unit; other attributes use `deviation`.
 
     Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.
@@ -52,12 +52,13 @@ class AdditiveNoise(CellNoise):
     missing_numbers = "restored"
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
         return [cls(), cls(0.2, "uniform", {number.name: number.numbers.width / 4})]
 
     def _noisy(self, schema: Schema) -> list[Attribute]:
-        noisy = numeric(self, schema)
+        noisy = require_numeric(self, schema)
         check_numeric(self, [*(self.deviations or ())], noisy)
         return noisy
 
@@ -67,7 +68,7 @@ class AdditiveNoise(CellNoise):
             noise = rng.uniform(-1, 1, len(values)) * law.half
         else:
             noise = rng.normal(size=len(values)) * law.deviation
-        return decimals(np.rint((np.asarray(values, dtype=float) + noise) / fine) * fine)
+        return round_binary(np.rint((np.asarray(values, dtype=float) + noise) / fine) * fine)
 
     def _law(self, attribute: Attribute) -> Gaussian | Uniform:
         deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.numbers.width)

@@ -1,4 +1,4 @@
-"""FRAPP's gamma-diagonal matrix: a record's categories kept together, or replaced together."""
+"""FRAPP's gamma-diagonal matrix: the categories of a record are kept together, or replaced together."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.columns import of_codes
-from privnb.microdata.provenance import Promise
+from privnb.microdata.columns import make_categorical
+from privnb.microdata.provenance import PrivacyGuarantee
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Jointly
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import name_list, names_in
+from privnb.runtime.names import join_names, parse_names
 from privnb.runtime.validation import Positive, Probability, instead
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import categorical
+from privnb.sanitizers.eligibility import require_categorical
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.laws import Diagonal
-from privnb.sanitizers.noise.local_noise import exact
-from privnb.sanitizers.noise.mechanisms import kept, response
+from privnb.sanitizers.noise.local_noise import choose_source
+from privnb.sanitizers.noise.mechanisms import keep_probability, randomize_response
 
-MOST = 2**40  # joint values: with more, the chance of the true one has too few digits as a float
+MAX_COMBINATIONS = 2**40  # with more combinations, the probability of the true one is too small for a float
 
-# Attributes with commas between; empty: all that fit.
-Attributes = Annotated[str, instead(str, "Name them with commas between, or give ''.")]
+# # Names of attributes, separated by commas. If the text is empty, all suitable attributes are meant.
+Attributes = Annotated[str, instead(str, "Name them separated by commas, or give ''.")]
 
 
-class Together(Sanitizer):
-    """One that spends epsilon once a record, on all its categories."""
+class JointNoise(Sanitizer):
+    """A mechanism that spends epsilon once per record, on all its categories together."""
 
     treatment = "noisy"
     letters = requires = ("epsilon",)
@@ -44,31 +44,34 @@ class Together(Sanitizer):
 
 
 @dataclass(frozen=True)
-class GammaDiagonal(Together):
-    """Keep all categorical quasi-identifiers of a record together, or replace them by any other combination of their
-    public domains.
+class GammaDiagonal(JointNoise):
+    """Keep all categorical quasi-identifiers of a record together, or replace them with another combination.
 
-    Of n combinations the true one is gamma = e^epsilon times as likely as any one other: gamma / (gamma + n - 1). A
-    record spends epsilon once, however many attributes it has, where randomized response spends it for each. No other
-    symmetric matrix with this gamma lets users reconstruct the combinations with less error. Much is left of the truth
-    only where n is small beside gamma. Only `rng=None`, without `spread`, promises epsilon.
+    Among n combinations of the public domains, the true one is gamma = e^epsilon times as likely as any single other
+    one: its probability is gamma / (gamma + n - 1). A record spends epsilon once for any number of attributes, whereas
+    randomized response spends it for each. No other symmetric matrix with this gamma lets users reconstruct the
+    combinations with less error. The release keeps most true combinations only if n is small compared with gamma. Only
+    `rng=None`, without `spread`, promises epsilon.
 
     Parameters
     ----------
     epsilon : float
-        Above 0; smaller keeps fewer records. A gamma of 19 is ln 19, about 2.94.
+        The epsilon of a record, above 0; a smaller epsilon keeps fewer records. For a gamma of 19, epsilon is ln 19,
+        about 2.94.
     spread : float
-        0 to 1. Above 0 it is the randomized matrix RAN-GD: each record has a diagonal of its own, drawn uniformly
-        within this share of itself to either side, and only that is public. What an adversary may conclude of one
-        record is then a range; on average the matrix is the same.
+        From 0 to 1. Above 0, the matrix is the randomized one, RAN-GD: each record has its own diagonal, drawn
+        uniformly within plus or minus this share of the stated diagonal, and only this range is public. The
+        probabilities that an adversary concludes about one record are then ranges, too; on average, the matrix is the
+        same.
     attributes : str
-        Those that are drawn together, with commas between; empty: all quasi-identifiers of two or more categories.
+        The attributes that are drawn together, separated by commas. By default, these are all quasi-identifiers with
+        two or more categories.
 
     Raises
     ------
     SanitizationError
-        Where there are no categories, for another name, for more than 2^40 combinations, and for a diagonal that passes
-        1 by its spread.
+        If there are no categories, a name is unknown, there are more than 2^40 combinations, or `spread` raises the
+        diagonal above 1.
 
     Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, sections 3 and 4;
     Aggarwal and Yu 2008, section 10.4.
@@ -80,39 +83,44 @@ class GammaDiagonal(Together):
     title = "FRAPP, gamma-diagonal"
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         names = [name for name in schema.quasi_identifiers if not schema[name].numeric]
-        return [cls(1.0), cls(0.5, 0.5, name_list(names[:1]))]
+        return [cls(1.0), cls(0.5, 0.5, join_names(names[:1]))]
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        attributes = categorical(self, dataset.schema, names_in(self.attributes))
+        attributes = require_categorical(self, dataset.schema, parse_names(self.attributes))
         names, sizes = [each.name for each in attributes], [len(each.categories.values) for each in attributes]
         size = prod(sizes)
-        if size > MOST:
+        if size > MAX_COMBINATIONS:
             raise SanitizationError(
-                f"{self!r}: {', '.join(names)} have {size:,} combinations, and 2^40 can be drawn from. Name fewer in "
-                "`attributes`."
+                f"{self!r}: {', '.join(names)} have {size:,} combinations; at most 2^40 are allowed. Name fewer "
+                "columns in `attributes`."
             )
         positions: Any = np.ravel_multi_index([each.categories.codes(table[each.name]) for each in attributes], sizes)
         positions = self._drawn(positions, size, rng)
         for each, codes in zip(attributes, np.unravel_index(positions, sizes), strict=True):
-            table[each.name] = of_codes(codes, each.categories.values)
-        whole = Diagonal(kept(size, self.epsilon), size, "RAN-GD" if self.spread else "gamma-diagonal matrix")
+            table[each.name] = make_categorical(codes, each.categories.values)
+        whole = Diagonal(
+            keep_probability(size, self.epsilon), size, "RAN-GD" if self.spread else "gamma-diagonal matrix"
+        )
         joint = Jointly(tuple(names), tuple(sizes), whole) if len(names) > 1 else None
         laws = [whole.marginal(each, name=whole.name, together=joint) for each in sizes]
         facts: Facts = {"noisy": dict(zip(names, laws, strict=True))}
-        if exact(rng) is None and not self.spread:
-            facts["promise"] = Promise.together(self.epsilon, names, [name for name in table if name not in names])
+        if choose_source(rng) is None and not self.spread:
+            facts["promise"] = PrivacyGuarantee.together(
+                self.epsilon, names, [name for name in table if name not in names]
+            )
         return table, facts
 
     def _drawn(self, positions: IntArray, size: int, rng: Generator) -> IntArray:
         if not self.spread:
-            return response(positions, size, self.epsilon, rng=exact(rng))
-        diagonal = kept(size, self.epsilon)
+            return randomize_response(positions, size, self.epsilon, rng=choose_source(rng))
+        diagonal = keep_probability(size, self.epsilon)
         if diagonal * (1 + self.spread) > 1:
             raise SanitizationError(
-                f"{self!r}: the diagonal is {diagonal:.4g}, and {self.spread:g} of it more is no probability. Lower "
-                f"spread to {1 / diagonal - 1:.4g} or less."
+                f"{self!r}: the diagonal is {diagonal:.4g}, which `spread` would raise above 1. Lower `spread` "
+                f"to {1 / diagonal - 1:.4g} or less."
             )
         away = rng.integers(1, size, len(positions))
         own = diagonal * (1 + self.spread * rng.uniform(-1, 1, len(positions)))

@@ -1,4 +1,4 @@
-"""Noise in whole steps added to every number of every record."""
+"""Geometric noise: noise in whole steps on every number of every record."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from privnb.runtime.arrays import Array
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.noise.laws import Geometric
-from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact, whole_steps
-from privnb.sanitizers.noise.mechanisms import geometric
+from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, choose_source, from_steps
+from privnb.sanitizers.noise.mechanisms import add_geometric_noise
 
 
 @dataclass(frozen=True)
 class GeometricNoise(NumericNoise):
-    """Add independent two-sided geometric noise to each numeric quasi-identifier of each record: ages stay whole years.
+    """Add independent geometric noise in whole steps to each numeric quasi-identifier of each record.
 
-    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise`, also of missing numbers, and
-    `LocalNoise`. Values are not clipped to the domain.
+    The noise has the two-sided geometric distribution, which is Laplace noise in steps of the public domain: ages stay
+    whole years. The promise and the treatment of missing numbers are those of `LaplaceNoise`; see also `LocalNoise`.
+    Values are not clipped to the domain.
 
     Parameters
     ----------
     epsilon : float
+        The epsilon that is spent on each attribute, above 0; a smaller epsilon means more noise.
     sensitivity : dict of str to float, optional
-        As of `LaplaceNoise`.
+        The largest change of one value, by attribute and in its unit, see `LaplaceNoise`.
 
     Source: Ghosh, Roughgarden, Sundararajan, STOC 2009; here for each record, not for a count.
     """
@@ -39,7 +41,7 @@ class GeometricNoise(NumericNoise):
     def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         domain = attribute.numbers
         scale = self.scale(attribute) / domain.step
-        return whole_steps(attribute, geometric(domain.codes(values), scale, rng=exact(rng)))
+        return from_steps(attribute, add_geometric_noise(domain.codes(values), scale, rng=choose_source(rng)))
 
     def _law(self, attribute: Attribute) -> Law:
         return Geometric(self.scale(attribute), attribute.numbers.step)

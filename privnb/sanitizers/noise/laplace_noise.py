@@ -1,4 +1,4 @@
-"""Noise added to every number of every record."""
+"""Laplace noise on every number of every record."""
 
 from __future__ import annotations
 
@@ -13,27 +13,34 @@ from privnb.runtime.arrays import Array
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.noise.laws import Laplace
-from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact
-from privnb.sanitizers.noise.mechanisms import laplace
+from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, choose_source
+from privnb.sanitizers.noise.mechanisms import add_laplace_noise
 
 
 @dataclass(frozen=True)
 class LaplaceNoise(NumericNoise):
-    """Add independent Laplace noise of scale sensitivity / epsilon to each numeric quasi-identifier of each record.
+    """Add independent Laplace noise to each numeric quasi-identifier of each record.
 
-    Values are neither rounded nor clipped. Only a sensitivity of that width or more, and `rng=None`, promise epsilon:
-    see `LocalNoise`, and `NumericNoise` for columns in which numbers may be missing.
+    The scale of the noise is sensitivity / epsilon. Values are neither rounded nor clipped. Only a sensitivity of at
+    least the width of the domain, and `rng=None`, promise epsilon: see `LocalNoise`. `NumericNoise` describes how
+    columns with missing numbers are treated.
 
     Parameters
     ----------
     epsilon : float
-        Above 0, spent on each attribute; smaller means more noise.
+        The epsilon that is spent on each attribute, above 0; a smaller epsilon means more noise.
     sensitivity : dict of str to float, optional
-        How much one value can change, by attribute and in its unit. For others it is what the schema states, by default
-        the width of the public domain.
+        The largest change of one value, by attribute and in its unit. The default is the sensitivity that the schema
+        states, or otherwise the width of the public domain.
 
-    Source: Sramka et al. 2010, section 4.2. Erratum: the paper prints sensitivity 16 for education in 1-16, whose
-    width is 15; 82 for ages 17-99 is right.
+    Source: Sramka et al. 2010, section 4.2. Erratum: the paper prints sensitivity 16 for education in 1-16, whose width
+    is 15; its 82 for ages 17-99 is correct.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> LaplaceNoise(1.0).sanitize(load("adult", records=10), rng=1).treated("noisy")
+    ('age', 'education-num')
     """
 
     epsilon: Positive
@@ -41,7 +48,7 @@ class LaplaceNoise(NumericNoise):
     title = "Laplace noise"
 
     def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
-        return laplace(np.asarray(values), self.scale(attribute), rng=exact(rng))
+        return add_laplace_noise(np.asarray(values), self.scale(attribute), rng=choose_source(rng))
 
     def _law(self, attribute: Attribute) -> Law:
         return Laplace(self.scale(attribute), attribute.numbers.step)

@@ -1,9 +1,9 @@
-"""Laws of noise: how likely each value is published for each true one.
+"""Laws (distributions) of noise: the probability that each value is published for each true value.
 
-Numbers have independent noise added. Uniform and Gaussian noise have no epsilon: no number can be farther away than
-some distance, or every number can be anywhere. Laplace and geometric noise have one. Categories are drawn from a
-matrix, whose rows are true values and add up to 1, as in PRAM; FRAPP writes the same matrix with columns for rows. A
-closed form says what the mechanism leaks for given shares of the true values, not what one draw of it happened to show.
+Numbers have independent noise added. Uniform noise has no epsilon, because it moves numbers only by a limited distance,
+and Gaussian noise has no epsilon either. Laplace and geometric noise have an epsilon. Categories are drawn from a
+matrix. The matrix has a row for each true value, which adds up to 1, as in PRAM; FRAPP writes the transposed matrix. A
+closed form states the leakage of the mechanism for given shares of the true values, not the leakage of a single draw.
 
 Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 2 (uniform and Gaussian); Alvim,
 Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, "The Science of Quantitative Information Flow", Springer 2020,
@@ -22,13 +22,13 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privnb.measures.noise.matrices import MOST, amplification_of, markov
+from privnb.measures.noise.matrices import MAX_MATRIX_VALUES, amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Positive, Share, Validated, at_least
-from privnb.sanitizers.noise.mechanisms import kept
+from privnb.sanitizers.noise.mechanisms import keep_probability
 
 SQRT3 = 3**0.5
 
@@ -44,13 +44,16 @@ class _Added(Validated, Law):
 
     @property
     def in_steps(self) -> float:
+        """The width of the noise in steps of the domain."""
         return self.deviation / self.step
 
     @property
     def variance(self) -> float:
+        """The variance of the noise."""
         return self.deviation**2
 
     def amplification(self, size: int) -> float:
+        """Return the largest ratio of two likelihoods of the same published value."""
         return np.inf
 
 
@@ -61,32 +64,38 @@ class Gaussian(_Added):
     Parameters
     ----------
     deviation : float
-        The standard deviation, in the attribute's unit; above 0.
+        The standard deviation, in the unit of the attribute; above 0.
     step : float
-        Of the public domain, in the same unit; above 0.
+        The step of the public domain, in the same unit; above 0.
     """
 
     name = "Gaussian noise"
 
     def cumulative(self, noise: Any) -> Array:
+        """Return the probability that the noise is at most this number."""
         from scipy.special import ndtr
 
         return ndtr(np.asarray(noise) / self.deviation)
 
     def surprise(self, true: Array, seen: Array) -> Array:
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
         return ((true - seen) / self.in_steps) ** 2 / 2
 
     def capacity(self, size: int) -> float:
-        # Each cell is best read as the nearest value: half of the noise on the far side of the two ends, and for each
-        # two neighbours what stays within half a step.
+        """Return the multiplicative capacity of a cell."""
+        # # The best guess from a cell is the nearest value. It is right for half of the noise at each end of the
+        # domain, and # for noise of less than half a step between two neighbors.
         return float(1 + (size - 1) * (2 * self.cumulative(self.step / 2) - 1))
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
-        """The area under the highest of the bells, each as high as its value is likely."""
+        """Return the posterior vulnerability.
+
+        This is the area under the highest of the bell curves, each scaled by the share of its value.
+        """
         prior = np.asarray(prior, dtype=float)
         centres = np.asarray(positions)[prior > 0] / self.in_steps
         prior = prior[prior > 0]
-        # Without the square of the cell, which all share, the logarithm of a bell is a line.
+        # Without the square of the cell, which all bells share, the logarithm of a bell is a line.
         hull, starts = [0], [-np.inf]
         heights = np.log(prior) - centres**2 / 2
         for each in range(1, len(centres)):
@@ -107,29 +116,37 @@ class Uniform(_Added):
 
     Parameters
     ----------
-    deviation, step : float
-        As of `Gaussian`.
+    deviation : float
+        The standard deviation, in the unit of the attribute; above 0.
+    step : float
+        The step of the public domain, in the same unit; above 0.
     """
 
     name = "uniform noise"
 
     @property
     def half(self) -> float:
-        """The most that the noise moves a number, in the attribute's unit."""
+        """The largest distance by which the noise moves a number, in the unit of the attribute."""
         return self.deviation * SQRT3
 
     def cumulative(self, noise: Any) -> Array:
+        """Return the probability that the noise is at most this number."""
         return np.clip(np.asarray(noise) / (2 * self.half) + 0.5, 0, 1)
 
     def surprise(self, true: Array, seen: Array) -> Array:
-        # A thousandth of a step more: published numbers are rounded.
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
+        # # The range is wider by a thousandth of a step, because published numbers are rounded.
         return np.where(np.abs(true - seen) <= self.half / self.step + 1e-3, 0.0, np.inf)
 
     def capacity(self, size: int) -> float:
+        """Return the multiplicative capacity of a cell."""
         return float(1 + (size - 1) * min(self.step / (2 * self.half), 1))
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
-        """The area under the highest of the boxes, each as high as its value is likely."""
+        """Return the posterior vulnerability.
+
+        This is the area under the highest of the boxes, each scaled by the share of its value.
+        """
         prior, half = np.asarray(prior, dtype=float), self.half / self.step
         positions = np.asarray(positions, dtype=float)
         ends = np.unique(np.concatenate([positions - half, positions + half]))
@@ -144,7 +161,7 @@ class Uniform(_Added):
 
 @dataclass(frozen=True)
 class _TwoSided(Validated, Law):
-    """Noise whose likelihood falls by e for each `scale` that it moves a number to either side."""
+    """Noise whose likelihood falls by the factor e for each `scale` by which it moves a number to either side."""
 
     name: ClassVar[str]
     scale: Positive
@@ -155,27 +172,33 @@ class _TwoSided(Validated, Law):
 
     @property
     def in_steps(self) -> float:
+        """The width of the noise in steps of the domain."""
         return self.scale / self.step
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
+        """Return the posterior vulnerability of a cell for these prior shares."""
         return self._guessed(_Envelopes.of(prior, self.in_steps, positions))
 
     @abstractmethod
     def _guessed(self, envelopes: _Envelopes) -> float:
-        """Return the posterior vulnerability in closed form: from the largest entry of the prior to its sum."""
+        """Return the posterior vulnerability in closed form, from the largest entry to the sum of the prior."""
 
     def _within(self, steps: Array) -> FloatArray:
         return -np.expm1(-steps / self.in_steps)
 
     def surprise(self, true: Array, seen: Array) -> Array:
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
         return 1 / self.in_steps * np.abs(true - seen)
 
     def amplification(self, size: int) -> float:
-        # The farthest two values differ by a factor e for each `scale` between them.
+        """Return the largest ratio of two likelihoods of the same published value."""
+        # The likelihoods of the farthest two values differ by the factor e for each `scale` between them.
         return float(np.exp((size - 1) / self.in_steps))
 
     def found(self, groups: Sequence[IntArray]) -> float:
-        # On one line the groups stand so far apart that noise leads from none to another. Whole numbers of any size.
+        """Return the expected number of people who are traced, for these groups of entries."""
+        # # All groups are put on one line, so far apart that noise never leads from one to another; integers have any
+        # size.
         apart = max(int(group[-1]) for group in groups) + int(80 * self.in_steps) + 1
         steps = np.concatenate([number * apart + group.astype(object) for number, group in enumerate(groups)])
         return self.vulnerability(np.ones(len(steps)), steps)
@@ -188,29 +211,32 @@ class Laplace(_TwoSided):
     Parameters
     ----------
     scale : float
-        Sensitivity / epsilon, in the attribute's unit; above 0.
+        Sensitivity / epsilon, in the unit of the attribute; above 0.
     step : float
-        Of the public domain, in the same unit; above 0.
+        The step of the public domain, in the same unit; above 0.
     """
 
     name = "Laplace noise"
 
     def _guessed(self, envelopes: _Envelopes) -> float:
-        # Never above that of geometric noise of the same scale, whose steps tell all that Laplace noise does.
+        # # The result is never above that of geometric noise of the same scale, which is at least as informative.
         left, right, gaps, turn = envelopes
         before = np.clip(turn, 0, gaps)
         inside = left[:-1] * self._within(before) + right[1:] * self._within(gaps - before)
         return float((inside.sum() + right[0] + left[-1]) / 2)
 
     def cumulative(self, noise: Any) -> Array:
+        """Return the probability that the noise is at most this number."""
         tail = np.exp(-np.abs(noise) / self.scale) / 2
         return np.where(np.asarray(noise) < 0, tail, 1 - tail)
 
     @property
     def variance(self) -> float:
+        """The variance of the noise."""
         return 2 * self.scale**2
 
     def capacity(self, size: int) -> float:
+        """Return the multiplicative capacity of a cell."""
         return float(1 + (size - 1) * -np.expm1(-1 / (2 * self.in_steps)))
 
 
@@ -220,8 +246,10 @@ class Geometric(_TwoSided):
 
     Parameters
     ----------
-    scale, step : float
-        As of `Laplace`.
+    scale : float
+        Sensitivity / epsilon, in the unit of the attribute; above 0.
+    step : float
+        The step of the public domain, in the same unit; above 0.
     """
 
     name = "geometric noise in whole steps"
@@ -235,23 +263,27 @@ class Geometric(_TwoSided):
         return float(on + inside.sum() * decay / (1 + decay) + (right[0] + left[-1]) * decay / (1 + decay))
 
     def cumulative(self, noise: Any) -> Array:
+        """Return the probability that the noise is at most this number."""
         steps, decay = np.floor(np.asarray(noise) / self.step + ROUNDING), np.exp(-1 / self.in_steps)
         return np.where(steps < 0, decay ** np.abs(steps), 1 + decay - decay ** (steps + 1)) / (1 + decay)
 
     @property
     def variance(self) -> float:
+        """The variance of the noise."""
         decay = np.exp(-1 / self.in_steps)
         return float(2 * decay / (1 - decay) ** 2) * self.step**2
 
     def capacity(self, size: int) -> float:
+        """Return the multiplicative capacity of a cell."""
         return float(1 + (size - 1) * np.tanh(1 / (2 * self.in_steps)))
 
 
 class _Envelopes(NamedTuple):
     """The likeliest explanation of a noisy number from each side.
 
-    At each value with a positive probability the largest one left of it or right of it after its decay over the
-    distance, two arrays (m,); the gaps between neighbours (m - 1,), and how far into a gap the left one is the larger.
+    `left` and `right`, two arrays (m,): for each value with a positive probability, the largest probability to its left
+    or right after the decay over the distance. `gaps` (m - 1,): the distances between neighbors. `turn` (m - 1,): the
+    distance into each gap up to which the left probability is larger.
     """
 
     left: FloatArray
@@ -261,7 +293,7 @@ class _Envelopes(NamedTuple):
 
     @classmethod
     def of(cls, prior: Array, scale: float, steps: Array) -> _Envelopes:
-        """`prior`: probabilities (m,) of the rising whole numbers `steps` (m,)."""
+        """Return the envelopes of probabilities `prior` (m,) of the increasing whole numbers `steps` (m,)."""
         prior, steps = np.asarray(prior, dtype=float), np.asarray(steps)
         prior, steps = prior[prior > 0], steps[prior > 0]
         gaps = np.diff(steps).astype(float)
@@ -275,16 +307,18 @@ def _from_left(values: FloatArray, decays: FloatArray) -> FloatArray:
     return np.array(list(accumulate(pairs, lambda far, near: max(near[0], far * near[1]), initial=values[0])))
 
 
-Size = Annotated[int, at_least(2)]  # of a domain
+Size = Annotated[int, at_least(2)]  # the number of values of a domain
 
 
 class Symmetric(Law):
-    """A law under which each of `size` values is kept with probability `true` and becomes each other one alike.
+    """A law that keeps each of `size` values with probability `true`, or replaces it with any other one.
 
-    The gamma-diagonal matrix, which randomized response and uniform retention replacement are cases of.
+    All other values are equally likely.
+
+    The matrix is the gamma-diagonal matrix, which includes randomized response and uniform retention replacement.
     """
 
-    size: Any  # parameters, or a property
+    size: Any  # parameters or properties of each subclass
     true: Any
 
     @property
@@ -293,27 +327,35 @@ class Symmetric(Law):
         return (1 - self.true) / max(self.size - 1, 1)
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
-        # A cell is worth believing where it is likelier than the commonest value changed into it.
+        """Return the posterior vulnerability of a cell for these prior shares."""
+        # # An adversary believes a cell if its value is more likely than a change of the most common value into it.
         prior = np.asarray(prior, dtype=float)
         believed = np.maximum(prior * self.true, prior.max() * self.other).sum()
         return float(believed + (self.size - len(prior)) * prior.max() * self.other)
 
     def capacity(self, size: int) -> float:
+        """Return the multiplicative capacity of a cell."""
         return float(self.size * self.true)
 
     def surprise(self, true: Array, seen: Array) -> Array:
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
         with np.errstate(divide="ignore"):
             return np.where(np.rint(seen) == true, 0.0, np.log(self.true) - np.log(self.other))
 
     def transition(self, size: int) -> FloatArray:
-        if self.size > MOST:
-            raise Unreadable(f"{self}: a matrix of {self.size:,} values is not written out, at most {MOST:,}.")
+        """Return the Markov matrix: one row per true value."""
+        if self.size > MAX_MATRIX_VALUES:
+            raise Unreadable(
+                f"{self}: its matrix has {self.size:,} values; at most {MAX_MATRIX_VALUES:,} are written out."
+            )
         return np.full((self.size, self.size), self.other) + (self.true - self.other) * np.eye(self.size)
 
     def amplification(self, size: int) -> float:
+        """Return the largest ratio of two likelihoods of the same published value."""
         return float(self.true / self.other) if self.other > 0 else np.inf
 
     def found(self, groups: Sequence[IntArray]) -> float:
+        """Return the expected number of people who are traced, for these groups of entries."""
         people = sum(map(len, groups))
         others = len(groups) * self.size - people
         return people * self.true + others * self.other
@@ -321,18 +363,20 @@ class Symmetric(Law):
 
 @dataclass(frozen=True)
 class Diagonal(Validated, Symmetric):
-    """The gamma-diagonal matrix over `size` values: each is published with `true` where it is true, others alike.
+    """The gamma-diagonal matrix over `size` values: each is kept with probability `true`.
+
+    All other values are equally likely.
 
     Parameters
     ----------
     true : float
-        From 1 / size to 1.
+        The probability of keeping a value, from 1 / size to 1.
     size : int
-        From 2.
+        The number of values, at least 2.
     name : str
-        What the mechanism is called.
+        The name of the mechanism.
     together : Jointly, optional
-        As of `Law`.
+        The columns that are drawn together, if there are several.
     """
 
     true: Share
@@ -343,7 +387,7 @@ class Diagonal(Validated, Symmetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.true < (1 - ROUNDING) / self.size:
-            raise UsageError(f"true must be at least 1 / size, {1 / self.size:g}, got {self.true:g}.")
+            raise UsageError(f"`true` must be at least 1 / size, {1 / self.size:g}; got {self.true:g}.")
 
     def __str__(self) -> str:
         with_others = f", drawn together with {', '.join(self.together.names)}" if self.together else ""
@@ -351,7 +395,7 @@ class Diagonal(Validated, Symmetric):
 
     @classmethod
     def of_gamma(cls, gamma: float, size: int, **more: Any) -> Diagonal:
-        """Of an amplification of `gamma`, above 1: the diagonal is gamma / (gamma + size - 1).
+        """Return the matrix with an amplification of `gamma`, above 1: the diagonal is gamma / (gamma + size - 1).
 
         >>> round(Diagonal.of_gamma(19, 12).true * 30, 9)
         19.0
@@ -359,9 +403,10 @@ class Diagonal(Validated, Symmetric):
         return cls(gamma / (gamma + size - 1), size, **more)
 
     def marginal(self, size: int, **more: Any) -> Diagonal:
-        """What it is of one attribute, or some, of `size` of its joint values: their other parts are summed over.
+        """Return the law of one attribute, or of some, with `size` of the joint values.
 
-        The diagonal is (gamma + n / size - 1) x and each other entry n / size x, with x = 1 / (gamma + n - 1).
+        The other attributes are summed over: the diagonal is (gamma + n / size - 1) x, and each other entry is n / size
+        x, with x = 1 / (gamma + n - 1).
 
         Source: Agrawal and Haritsa, ICDE 2005, section 5 (frequent itemsets).
         """
@@ -375,9 +420,9 @@ class Response(Validated, Symmetric):
     Parameters
     ----------
     epsilon : float
-        Above 0.
+        The epsilon of the mechanism, above 0.
     size : int
-        From 2.
+        The number of values, at least 2.
     """
 
     epsilon: Positive
@@ -388,7 +433,8 @@ class Response(Validated, Symmetric):
 
     @property
     def true(self) -> float:
-        return kept(self.size, self.epsilon)
+        """The probability of keeping a value."""
+        return keep_probability(self.size, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -398,9 +444,9 @@ class Transition(Validated, Law):
     Parameters
     ----------
     matrix : tuple of tuple of float, (size, size)
-        Row u says how likely each value is published for the true value u.
+        Row u lists the probability that each value is published for the true value u.
     name : str
-        What the mechanism is called.
+        The name of the mechanism.
     """
 
     matrix: Annotated[tuple[tuple[float, ...], ...], markov]
@@ -416,27 +462,33 @@ class Transition(Validated, Law):
         return np.array(self.matrix, dtype=float)
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
+        """Return the posterior vulnerability of a cell for these prior shares."""
         return float((np.asarray(prior, dtype=float)[:, np.newaxis] * self._array[positions]).max(axis=0).sum())
 
     def capacity(self, size: int) -> float:
+        """Return the multiplicative capacity of a cell."""
         return float(self._array.max(axis=0).sum())
 
     def surprise(self, true: Array, seen: Array) -> Array:
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
         with np.errstate(divide="ignore"):
             return -np.log(self._array)[true, np.rint(seen).astype(np.int64)]
 
     def transition(self, size: int) -> FloatArray:
+        """Return the Markov matrix: one row per true value."""
         return self._array.copy()
 
     def amplification(self, size: int) -> float:
+        """Return the largest ratio of two likelihoods of the same published value."""
         return amplification_of(self._array)
 
 
 @dataclass(frozen=True)
 class Part(Validated, Law):
-    """One column of several that a matrix over their joint domain draws together.
+    """One of several columns that a matrix over their joint domain draws together.
 
-    What its own cells tell depends on how the other columns are spread, so that it has no closed form by itself.
+    The information in the cells of a part depends on the distribution of the other columns, and therefore has no closed
+    form.
     """
 
     together: Jointly

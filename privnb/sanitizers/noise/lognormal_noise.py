@@ -1,4 +1,4 @@
-"""Numbers times a random factor, so that large ones move far and small ones little."""
+"""Multiplicative noise: it moves large numbers far and small numbers little."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
+from privnb.sanitizers.masking.base import Masked, NumberMasking, round_drawn_numbers
 from privnb.sanitizers.noise.laws import Gaussian
 
 
 @dataclass(frozen=True)
 class Lognormal(Law):
-    """A number times a factor whose logarithm is Gaussian and whose mean is 1.
+    """The distribution of a number times a factor whose logarithm is Gaussian and whose mean is 1.
 
     Parameters
     ----------
     sigma : float
         The standard deviation of the logarithm, above 0.
     low, step : float
-        Of the public domain: which number each position is.
+        The lowest value and the step of the public domain, which give the number at each position.
     """
 
     sigma: float
@@ -37,7 +37,10 @@ class Lognormal(Law):
         return f"times a lognormal factor of mean 1, sigma {self.sigma:g}"
 
     def vulnerability(self, prior: Array, positions: Array) -> float:
-        """On a logarithmic line the noise is Gaussian. A cell keeps the sign of its number, and 0 stays 0."""
+        """Return the posterior vulnerability.
+
+        On a logarithmic scale, the noise is Gaussian. A cell keeps the sign of its number, and 0 stays 0.
+        """
         prior, values = np.asarray(prior, dtype=float), self.low + self.step * np.asarray(positions)
         found = prior[values == 0].sum()
         for side in (values > 0, values < 0):
@@ -48,6 +51,7 @@ class Lognormal(Law):
         return float(found)
 
     def surprise(self, true: Array, seen: Array) -> Array:
+        """Return minus the logarithm of the likelihood, up to a constant that all values share."""
         true, seen = (self.low + self.step * np.asarray(each, dtype=float) for each in (true, seen))
         size = np.maximum(np.abs(seen), self.step / 2000)  # published numbers are rounded
         apart = np.log(size / np.where(true == 0, 1, np.abs(true))) + self.sigma**2 / 2
@@ -57,16 +61,16 @@ class Lognormal(Law):
 
 @dataclass(frozen=True)
 class LognormalNoise(NumberMasking):
-    """Multiply each numeric quasi-identifier of each record by a lognormal factor of mean 1, drawn by itself.
+    """Multiply each numeric quasi-identifier of each record by an independent lognormal factor of mean 1.
 
-    Means stay in expectation. The error grows with the number: a value keeps its order of magnitude and its sign, and 0
-    stays 0. The law is public, for sigma is stated and not read from the records; it promises no epsilon. Cells are
-    rounded to a thousandth of a step.
+    Means stay the same in expectation. The error grows with the number: a value keeps its order of magnitude and its
+    sign, and 0 stays 0. The distribution of the noise is public, because sigma is stated and not read from the records.
+    The noise promises no epsilon. Cells are rounded to a thousandth of a step.
 
     Parameters
     ----------
     sigma : float
-        Standard deviation of the factor's logarithm, above 0; 0.1 moves a number by about a tenth.
+        The standard deviation of the factor's logarithm, above 0; 0.1 moves a number by about a tenth.
 
     Source: Aggarwal and Yu 2008, sections 2.2.4 and 3.3.1; Kim and Winkler, "Multiplicative Noise for Masking
     Continuous Data", U.S. Bureau of the Census, Statistics 2003-01, section 2.
@@ -82,4 +86,4 @@ class LognormalNoise(NumberMasking):
         domains = {attribute.name: attribute.numbers for attribute in attributes}
         above = np.array([domain.low / domain.step for domain in domains.values()])  # the lowest values, in steps
         laws = {name: Lognormal(self.sigma, domain.low, domain.step) for name, domain in domains.items()}
-        return drawn(attributes, (found + above) * factors - above), {"noisy": laws, "perturbed": ()}
+        return round_drawn_numbers(attributes, (found + above) * factors - above), {"noisy": laws, "perturbed": ()}

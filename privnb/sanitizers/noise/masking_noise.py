@@ -1,4 +1,4 @@
-"""Noise as wide as the numbers themselves: means stay, and correlations where it is correlated as they are."""
+"""Masking noise, in proportion to the variance of the column: it preserves means and, on request, correlations."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from privnb.microdata.schema import Attribute, Schema
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
+from privnb.sanitizers.masking.base import Masked, NumberMasking, round_drawn_numbers
 
 Form = Literal["uncorrelated", "correlated", "transformed"]
 
 
 @dataclass(frozen=True)
 class MaskingNoise(NumberMasking):
-    """Add Gaussian noise to each numeric quasi-identifier, with alpha times the variance that its column has.
+    """Add Gaussian noise to each numeric quasi-identifier, with alpha times the variance of its column.
 
-    Published numbers have the means of the records in expectation, and, of the records' sample covariance matrix S,
+    Published numbers have the means of the records in expectation, and, with S the sample covariance matrix of the
+    records,
 
     - "uncorrelated": S with each variance times 1 + alpha, so that correlations shrink;
     - "correlated": (1 + alpha) S, so that correlations stay;
     - "transformed": S itself. The correlated numbers are drawn towards their means by c = 1 / sqrt(1 + alpha), after
       Kim; given the records, the expected sample covariance matrix is S without bias.
 
-    The noise has no public law, for its variances are read from the records: to publish them would be one more release.
-    Noise of a stated variance has one. Cells are rounded to a thousandth of a step.
+    The noise has no public distribution, because its variances derive from the records: to publish them would be a
+    further release. `AdditiveNoise` has a stated variance and a public distribution. Cells are rounded to a thousandth
+    of a step.
 
     Parameters
     ----------
     alpha : float
-        Above 0; larger means more noise. 0.1 adds a tenth of each variance.
+        The factor of the variances, above 0; a larger alpha means more noise. An alpha of 0.1 adds a tenth of each
+        variance.
     form : str
-        One of the three.
+        One of the three forms above.
 
     Source: Aggarwal and Yu 2008, section 3.3.1; Kim, "A Method for Limiting Disclosure in Microdata Based on Random
     Noise and Transformation", ASA Section on Survey Research Methods 1986.
@@ -50,36 +53,38 @@ class MaskingNoise(NumberMasking):
     randomized = True
 
     @classmethod
-    def settings(cls, sensitive: str | None = None) -> list[Self]:
+    def default_settings(cls, sensitive: str | None = None) -> list[Self]:
+        """Return the sanitizers that lists of releases show."""
         return [cls(), cls(form="transformed")]
 
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         return [cls(form=form) for form in get_args(Form)]
 
     def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         for attribute, column in zip(attributes, found.T, strict=True):
             if (column == column[0]).all():
                 raise SanitizationError(
-                    f"{self!r}: all {len(column)} records have one value of '{attribute.name}', and noise of a part of "
-                    "its variance would be none. Give it the role 'neutral', or leave it out."
+                    f"{self!r}: all {len(column)} records have the same value of '{attribute.name}', so its "
+                    "noise would be 0. Give the column the role 'neutral', or leave it out."
                 )
         noise = rng.standard_normal(found.shape) @ _root(self.alpha * self._covariance(found))
         masked = found + noise
         if self.form == "transformed":
             masked = (masked - found.mean(axis=0)) / np.sqrt(1 + self.alpha) + found.mean(axis=0)
-        return drawn(attributes, masked), {}
+        return round_drawn_numbers(attributes, masked), {}
 
     def _covariance(self, found: IntArray) -> FloatArray:
-        """Of the noise before it is multiplied with alpha."""
+        """Return the covariance matrix of the noise before it is multiplied by alpha."""
         covariance = np.atleast_2d(np.cov(found, rowvar=False))
         return np.diag(np.diag(covariance)) if self.form == "uncorrelated" else covariance
 
 
 def _root(covariance: FloatArray) -> FloatArray:
-    """Return the symmetric matrix whose square is a covariance matrix, which may be singular: float array (m, m).
+    """Return the symmetric matrix whose square is `covariance`, which may be singular: float array (m, m).
 
-    Unlike `linear.root` it drops no small direction: the releases of a seed rest on that.
+    Unlike `linear.take_root`, the function keeps small directions, because the releases of a seed depend on them.
     """
     values, vectors = np.linalg.eigh(covariance)
     return (vectors * np.sqrt(values.clip(0))) @ vectors.T

@@ -1,6 +1,6 @@
-"""What noise leaves to be guessed: the true value behind a noisy cell, and whose a noisy row is.
+"""Leakage through noise: guesses of the true value behind a noisy cell, and of the person behind a noisy row.
 
-A noisy sanitizer states the `Law` of each column, and nothing here asks which sanitizer it was.
+A noisy sanitizer states the `Law` of each column, and the functions depend only on these laws.
 
 Source: Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, "The Science of Quantitative Information Flow",
 Springer 2020, chapters 5 and 7 (vulnerability, capacity).
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures.intervals import mean_interval
-from privnb.microdata.counts import combinations, distinct_codes
+from privnb.microdata.counts import count_combinations, group_codes
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute
@@ -24,52 +24,51 @@ from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Randomness, validated
-from privnb.sanitizers.noise.local_noise import size_of
+from privnb.sanitizers.noise.local_noise import count_values
 
-PAIRS = 2**18  # of released rows and persons who are compared at a time
+MAX_PAIRS = 2**18  # number of pairs of a released row and a person that are compared at a time
 
 
 @validated
 def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array | list[Any]) -> float:
-    """How likely a person's own value of an attribute is guessed from its noisy cell alone, for an adversary who knows
-    the shares.
+    """Return the probability that an adversary who knows the shares guesses a value correctly from its noisy cell.
 
-    Exact, for the mechanism and not for one draw of it.
+    The probability is exact for the mechanism, and not the result of a single draw.
 
     Parameters
     ----------
     law : Law
-        Of the column's noise, see `Release.columns`.
+        The distribution of the column's noise, see `Release.columns`.
     attribute : Attribute
     column : array (n,)
         The original values of n people, whose shares are the prior. A missing number stays missing under noise, so
-        that everybody sees it.
+        everybody sees it.
 
     Returns
     -------
     float
-        The largest share to 1; lower protects more.
+        The probability, from the largest share to 1; a lower probability means more protection.
 
     Raises
     ------
     Unreadable
-        For a law without this closed form.
+        If the law has no such closed form.
     """
     if not len(column):
-        raise UsageError("column must have a value at least, and it has none.")
+        raise UsageError("`column` must have at least one value; got an empty column.")
     gap = pd.isna(pd.Series(column)).to_numpy()
     domain: Any = attribute.domain
     codes: IntArray = domain.codes(np.asarray(column)[~gap])
     positions, people = np.unique(codes, return_counts=True)
-    told = law.vulnerability(people / len(gap), positions) if len(positions) else 0.0
-    return told + gap.mean() if gap.any() else told
+    vulnerability = law.vulnerability(people / len(gap), positions) if len(positions) else 0.0
+    return vulnerability + gap.mean() if gap.any() else vulnerability
 
 
 @validated
 def cell_capacity(law: Law, attribute: Attribute) -> float:
-    """How many times more any adversary can gain from a noisy cell, whatever they knew and wanted: 1 and more.
+    """Return the largest factor by which a noisy cell improves the guess of any adversary, for any prior and any gain.
 
-    Multiplicative capacity: log2 of it is in bits. The capacities of independent cells multiply.
+    The factor is the multiplicative capacity; its log2 is in bits. The capacities of independent cells are multiplied.
 
     Parameters
     ----------
@@ -79,22 +78,21 @@ def cell_capacity(law: Law, attribute: Attribute) -> float:
     Returns
     -------
     float
-        A factor; lower protects more.
+        A factor of at least 1; a lower factor means more protection.
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    return law.capacity(size_of(attribute))
+    return law.capacity(count_values(attribute))
 
 
 @validated
 def identification(
     dataset: Microdata, release: Release, *, rng: Randomness, rows: Count = 2000
 ) -> tuple[float, float, float]:
-    """How likely one noisy row is traced to its person, for an adversary who has a register of everybody's true
-    quasi-identifiers.
+    """Return the probability that an adversary with a register traces one noisy row to its person.
 
-    They guess the person from whose values the row is likeliest to come. Whoever matches all rows together may do
-    better.
+    The register has the true quasi-identifiers of everybody. The adversary guesses the person whose values most likely
+    lead to the row. An adversary who matches all rows together may do better.
 
     Parameters
     ----------
@@ -102,24 +100,24 @@ def identification(
     release : Release
     rng : int, Generator or None
     rows : int
-        At most so many released rows, drawn with `rng`, are traced where several attributes have noise.
+        The largest number of released rows to trace if several attributes have noise; they are drawn with `rng`.
 
     Returns
     -------
     share, low, high : float
-        1 / n to 1; lower protects more. Exact where one attribute has noise, and then the bounds are NaN; else the mean
-        over rows with a 95% interval.
+        The share and its bounds, from 1 / n to 1; a lower share means more protection. If one attribute has noise, the
+        share is exact and the bounds are NaN; otherwise it is the mean over rows with a 95% interval.
 
     Raises
     ------
     Unreadable
-        For a law without the closed form that it takes, and where other quasi-identifiers are not exact.
+        If the law lacks the required closed form, or other quasi-identifiers are not exact.
     """
     dataset, names = release.originals(dataset), dataset.schema.quasi_identifiers
     laws = {name: release.columns[name].noise_law for name in names if name in release.treated("noisy")}
     noisy, exact = list(laws), release.treated("exact")
     if other := [name for name in names if name not in (*noisy, *exact)]:
-        raise Unreadable(f"whose a noisy row is cannot be said where {', '.join(other)} are neither noisy nor exact.")
+        raise Unreadable(f"noisy rows cannot be traced, because {', '.join(other)} are neither noisy nor exact.")
     group, entries, true, people = _register(dataset, tuple(noisy))
     if len(noisy) == 1:
         found = laws[noisy[0]].found(np.split(true[noisy[0]], np.cumsum(entries)[:-1]))
@@ -135,7 +133,7 @@ def identification(
         distance = np.zeros(len(row))
         for law, known, cells in _drawn_apart(laws, true, seen):
             distance += law.surprise(known[entry], cells[row])
-        # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
+        # A person's likelihood falls by the factor e for each unit of distance; the adversary guesses the nearest one.
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
         shares.append(1 / np.add.reduceat(people[entry] * np.exp(nearest - distance), begins))
     every = np.concatenate(shares)
@@ -146,7 +144,7 @@ def identification(
 def _drawn_apart(
     laws: Mapping[str, Law], true: Mapping[str, Array], seen: Mapping[str, Array]
 ) -> list[tuple[Law, Array, Array]]:
-    """Of columns that are drawn together one law and one position for all: tuples (law, true ones, those seen)."""
+    """Return tuples (law, true positions, published positions), one for all columns that are drawn together."""
     drawn = [(law, true[name], seen[name]) for name, law in laws.items() if law.together is None]
     for joint in dict.fromkeys(law.together for law in laws.values() if law.together is not None):
         own, other = (joint.positions([positions[name] for name in joint.names]) for positions in (true, seen))
@@ -156,34 +154,36 @@ def _drawn_apart(
 
 @lru_cache(maxsize=8)
 def _register(dataset: Microdata, noisy: tuple[str, ...]) -> tuple[IntArray, IntArray, dict[str, IntArray], IntArray]:
-    """What a register tells whatever the noise: the group of each record that is alike in all other quasi-identifiers,
-    and has numbers in the same noisy columns, integer array (n,); how many entries each group has, people alike in all
-    quasi-identifiers being one; and of the entries, by group, the codes of the noisy attributes and the number of
-    people.
+    """Return the entries of a register of true quasi-identifiers, which do not depend on the noise.
+
+    The result has the group of each record, as an integer array (n,): the records that agree in all other
+    quasi-identifiers and have numbers in the same noisy columns; the number of entries of each group, where people who
+    agree in all quasi-identifiers share one; and, for the entries in the order of their groups, the codes of the noisy
+    attributes and the number of people.
     """
     names = dataset.schema.quasi_identifiers
     known = dataset.cells[[name for name in names if name not in noisy]]
     gaps = {name: gap for name in noisy if (gap := dataset.table[name].isna().to_numpy()).any()}
-    group = combinations(known).index
+    group = count_combinations(known).index
     if gaps:
         sizes = [group.max() + 1, *[2] * len(gaps)]
-        group = distinct_codes([group, *(gap.astype(np.int64) for gap in gaps.values())], sizes)[1]
+        group = group_codes([group, *(gap.astype(np.int64) for gap in gaps.values())], sizes)[1]
     true = {name: dataset.schema[name].public_domain.codes(dataset.table[name]) for name in noisy}
     for name, gap in gaps.items():
-        true[name][gap] = 0  # all of a group, as of `_seen`
+        true[name][gap] = 0  # the same in the whole group, as in `_seen`
     columns = [group, *true.values()]
-    first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
+    first, index = group_codes(columns, [column.max() + 1 for column in columns])
     return group, np.bincount(group[first]), {n: codes[first] for n, codes in true.items()}, np.bincount(index)
 
 
 def _cuts(sizes: IntArray) -> IntArray:
-    """Where to cut a list so that the parts, but for their first member, have sizes of less than `PAIRS` together."""
-    total = np.cumsum(sizes) // PAIRS
+    """Return the positions that cut a list into parts with fewer than `MAX_PAIRS` pairs after their first member."""
+    total = np.cumsum(sizes) // MAX_PAIRS
     return np.flatnonzero(np.diff(total)) + 1
 
 
 def _seen(attribute: Any, cells: pd.Series) -> Array:
-    """Noisy cells in steps of the domain, 0 for a missing one, or as positions of categories."""
+    """Return noisy cells in steps of the domain, with 0 for a missing number, or as positions of categories."""
     if attribute.numeric:
         return np.nan_to_num((np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step)
     return attribute.domain.codes(cells)

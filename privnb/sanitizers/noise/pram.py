@@ -1,4 +1,4 @@
-"""Categories that become others at random, by any Markov matrix."""
+"""Post-randomization (PRAM): categories replaced at random, by any Markov matrix."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.measures.noise.matrices import MOST, markov
-from privnb.microdata.columns import of_codes
+from privnb.measures.noise.matrices import MAX_MATRIX_VALUES, markov
+from privnb.microdata.columns import make_categorical
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Jointly, Law
@@ -19,54 +19,62 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
-from privnb.runtime.names import names_in
+from privnb.runtime.names import parse_names
 from privnb.runtime.validation import Share, optional
 from privnb.sanitizers.base import Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import categorical
+from privnb.sanitizers.eligibility import require_categorical
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.laws import Part, Transition
 
-ROOM = 2**40  # a draw is a whole number below
+DRAW_RANGE = 2**40  # draws are whole numbers below this
 
 
 def _matrices(name: str, value: Any) -> None:
     expect.kind(name, value, Mapping, instead='Give a matrix by attribute: {"sex": [[...], ...]}')
     if not value:
-        raise UsageError(f"{name} must hold that of an attribute at least, got a dict of none. Leave it out.")
+        raise UsageError(
+            f"{name} must contain at least one attribute; got an empty dict. Omit the argument to use the default."
+        )
     for names, matrix in value.items():
-        markov(f"the matrix of {expect.found(names)}", matrix)
+        markov(f"the matrix of {expect.describe_value(names)}", matrix)
 
 
 @dataclass(frozen=True)
-class Pram(Sanitizer):
-    """Post-randomization: each categorical quasi-identifier of each record is drawn anew, by the row of a public Markov
-    matrix that its true value has.
+class PRAM(Sanitizer):
+    """Replace each categorical quasi-identifier of each record at random, by a public Markov matrix.
 
-    Without matrices of your own a value is kept with probability `kept` and becomes each other one of its public domain
-    alike. Numbers are published as they are. The matrix is public, so that users can undo it in the mean, and
-    adversaries can weigh each cell.
+    The true value selects the row of the matrix. By default, a value is kept with probability `kept`, and all other
+    values of its public domain are equally likely. Numbers are published unchanged. The matrix is public, so users can
+    undo it on average, and adversaries can weigh each cell.
 
     Parameters
     ----------
     kept : float
-        Above 0, at most 1. What values without a matrix of their own are kept with.
+        The probability of keeping a value, for attributes without a matrix; above 0 and at most 1.
     invariant : bool
-        Each matrix P is followed by another, Q, from published values back to true ones as likely as each of them
-        stands behind. The shares of all values then stay as they are on average, without undoing: with shares p,
-        p P Q = p. The matrix depends on the shares of the table and tells them.
+        Whether each matrix P is followed by a matrix Q that leads from published values back to true values, with the
+        posterior probabilities of the true values. The shares of all values then stay the same on average, without
+        correction: with shares p, p P Q = p. The matrix depends on the shares in the table and discloses them.
     matrices : dict of str to matrix, optional
-        By attribute, or by several with commas between, which are then drawn together over their joint domain, the last
-        attribute's values fastest. Row u says how likely each value is published for the true value u, in the order
-        of the public domain. So it takes FRAPP's matrix of any kind, transposed. With them no other attribute changes.
+        The matrix of each attribute, or of several attributes separated by commas. These are drawn together over their
+        joint domain, with the values of the last attribute varying fastest. Row u lists the probability that each value
+        is published for the true value u, in the order of the public domain, so all matrices of FRAPP can be used after
+        transposition. With `matrices`, no other attribute changes.
 
     Raises
     ------
     SanitizationError
-        For a matrix of another size, of no attribute with categories, and of an attribute that two matrices name.
+        If a matrix has the wrong size, or an attribute has no categories or two matrices.
 
     Source: Gouweleeuw, Kooiman, Willenborg, de Wolf, "Post Randomisation for Statistical Disclosure Control", Journal
     of Official Statistics 14(4), 1998 (invariant: section 4); Agrawal and Haritsa, ICDE 2005 (joint domains); Aggarwal
     and Yu 2008, sections 3.3.6 and 10.2.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import load
+    >>> PRAM(0.9).sanitize(load("adult", records=10), rng=1).treated("noisy")[0]
+    'workclass'
     """
 
     kept: Share = 0.8
@@ -78,12 +86,19 @@ class Pram(Sanitizer):
     randomized = True
     coded = True
 
+    @property
+    def key(self) -> str:
+        """The text from which draws are derived."""
+        return repr(self).replace("PRAM(", "Pram(", 1)
+
     @classmethod
-    def examples(cls, schema: Schema) -> list[Self]:
+    def contract_examples(cls, schema: Schema) -> list[Self]:
+        """Return sanitizers for the contract tests."""
         every = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
-        attribute = min(every, key=lambda each: len(each.categories.values) > MOST)  # the first that may have a matrix
+        # The first attribute that may have a matrix.
+        attribute = min(every, key=lambda each: len(each.categories.values) > MAX_MATRIX_VALUES)
         size = len(attribute.categories.values)
-        if size > MOST:
+        if size > MAX_MATRIX_VALUES:
             return []
         shifted = tuple(tuple(0.7 * (u == v) + 0.3 * ((u + 1) % size == v) for v in range(size)) for u in range(size))
         return [cls(), cls(invariant=True), cls(matrices={attribute.name: shifted})]
@@ -96,28 +111,28 @@ class Pram(Sanitizer):
             positions = np.ravel_multi_index(codes, sizes)
             matrix = _kept(sizes[0], self.kept) if given is None else given
             if self.invariant:
-                matrix = invariant(matrix, np.bincount(positions, minlength=len(matrix)))
-            found = np.unravel_index(drawn(positions, matrix, rng), sizes)
+                matrix = make_invariant(matrix, np.bincount(positions, minlength=len(matrix)))
+            found = np.unravel_index(draw_categories(positions, matrix, rng), sizes)
             for each, published in zip(attributes, found, strict=True):
-                table[each.name] = of_codes(published, each.categories.values)
+                table[each.name] = make_categorical(published, each.categories.values)
             law = Transition(tuple(map(tuple, matrix.tolist())), "invariant PRAM" if self.invariant else "PRAM")
             joint = Jointly(tuple(names), tuple(sizes), law)
             laws |= dict.fromkeys(names, Part(joint)) if len(names) > 1 else {names[0]: law}
-        tells = "The matrices keep the shares of values on average. They depend on these shares and tell them."
-        return table, {"noisy": laws} | ({"note": tells} if self.invariant else {})
+        note = "The matrices keep the shares of values on average. They depend on these shares and disclose them."
+        return table, {"noisy": laws} | ({"note": note} if self.invariant else {})
 
     def _groups(self, schema: Schema) -> list[tuple[list[Attribute], FloatArray | None]]:
-        """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
+        """Return a list of pairs: attributes that are drawn together, and their matrix or None for the default."""
         if self.matrices is None:
-            alone = categorical(self, schema)
+            alone = require_categorical(self, schema)
             for each in alone:
                 self._check_size(each.name, len(each.categories.values))
             return [([each], None) for each in alone]
         groups: list[tuple[list[Attribute], FloatArray | None]] = []
         seen: list[str] = []
         for text, matrix in self.matrices.items():
-            names = names_in(text)
-            attributes = {each.name: each for each in categorical(self, schema, names or [text])}
+            names = parse_names(text)
+            attributes = {each.name: each for each in require_categorical(self, schema, names or [text])}
             size = prod(len(each.categories.values) for each in attributes.values())
             self._check_size(text, size)
             try:
@@ -127,35 +142,35 @@ class Pram(Sanitizer):
             groups.append(([attributes[name] for name in names], found))
             seen += names
         if twice := sorted({name for name in seen if seen.count(name) > 1}):
-            raise SanitizationError(f"{', '.join(twice)} has two matrices. Give each attribute one.")
+            raise SanitizationError(f"{', '.join(twice)} must have one matrix; got several.")
         return groups
 
     def _check_size(self, names: str, size: int) -> None:
-        if size > MOST:
+        if size > MAX_MATRIX_VALUES:
             raise SanitizationError(
-                f"'{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
-                "public domain coarser values, or name the attributes that change by `matrices`."
+                f"'{names}' has {size:,} possible values; at most {MAX_MATRIX_VALUES:,} are allowed. Give its public "
+                "domain coarser values, or choose the attributes by `matrices`."
             )
 
 
-def invariant(matrix: Any, counts: Any) -> FloatArray:
-    """The matrix followed by the one that leads back from what is published, so that `counts` stay on average.
+def make_invariant(matrix: Any, counts: Any) -> FloatArray:
+    """Return the matrix followed by the one that leads back from published values, so that `counts` stay on average.
 
     Parameters
     ----------
     matrix : float array (size, size)
-        As of `markov`.
+        A Markov matrix.
     counts : array (size,)
-        How many records have each value.
+        The number of records with each value.
 
     Returns
     -------
     float array (size, size)
-        R with counts R = counts. A value that nobody has is published for nobody.
+        The matrix R, with counts R = counts. A value that does not occur is never published.
 
     Source: Gouweleeuw et al. 1998, section 4 (two-stage PRAM).
 
-    >>> found = invariant(np.array([[0.75, 0.25], [0.25, 0.75]]), [30, 10])
+    >>> found = make_invariant(np.array([[0.75, 0.25], [0.25, 0.75]]), [30, 10])
     >>> (np.array([30, 10]) @ found).round(9).tolist()
     [30.0, 10.0]
     """
@@ -164,31 +179,31 @@ def invariant(matrix: Any, counts: Any) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         back = (matrix * counts[:, np.newaxis]).T / reached[:, np.newaxis]
     back = np.where(reached[:, np.newaxis] > 0, back, np.eye(len(matrix)))
-    return np.einsum("ij,jk->ik", matrix, back)  # rows that nobody has lead only to what somebody has, or stay
+    return np.einsum("ij,jk->ik", matrix, back)  # rows of values that do not occur lead to values that do, or stay
 
 
 def _kept(size: int, kept: float) -> FloatArray:
     return np.full((size, size), (1 - kept) / (size - 1)) + (kept - (1 - kept) / (size - 1)) * np.eye(size)
 
 
-def drawn(positions: IntArray, matrix: FloatArray, rng: Generator) -> IntArray:
-    """The published position of each record, drawn from its row of a Markov matrix.
+def draw_categories(positions: IntArray, matrix: FloatArray, rng: Generator) -> IntArray:
+    """Return the published position of each record, drawn from its row of a Markov matrix.
 
     Parameters
     ----------
     positions : integer array (n,)
-        Of the true values.
+        Positions of the true values.
     matrix : float array (size, size)
-        As of `markov`.
+        A Markov matrix.
     rng : Generator
 
     Returns
     -------
     integer array (n,)
     """
-    # In whole numbers: sums of floats may differ in their last digit from one machine to another.
-    ends = np.rint(np.cumsum(matrix, axis=1) * ROOM).astype(np.int64)
-    ends[:, -1] = ROOM
-    starts = np.arange(len(matrix)) * ROOM
-    number = rng.integers(0, ROOM, len(positions)) + starts[positions]
+    # # The draws are whole numbers, because sums of floats may differ in their last digit between machines.
+    ends = np.rint(np.cumsum(matrix, axis=1) * DRAW_RANGE).astype(np.int64)
+    ends[:, -1] = DRAW_RANGE
+    starts = np.arange(len(matrix)) * DRAW_RANGE
+    number = rng.integers(0, DRAW_RANGE, len(positions)) + starts[positions]
     return np.searchsorted((ends + starts[:, np.newaxis]).ravel(), number, side="right") - positions * len(matrix)

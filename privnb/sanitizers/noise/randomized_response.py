@@ -1,4 +1,4 @@
-"""Categories replaced at random, so that nobody's answer can be held against them."""
+"""Randomized response: categories replaced at random, so that a cell does not prove a person's answer."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ from privnb.microdata.treatment import Law
 from privnb.runtime.arrays import Array
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import categorical
+from privnb.sanitizers.eligibility import require_categorical
 from privnb.sanitizers.noise.laws import Response
-from privnb.sanitizers.noise.local_noise import LocalNoise, exact
-from privnb.sanitizers.noise.mechanisms import response
+from privnb.sanitizers.noise.local_noise import LocalNoise, choose_source
+from privnb.sanitizers.noise.mechanisms import randomize_response
 
 
 @dataclass(frozen=True)
 class RandomizedResponse(LocalNoise):
-    """Replace each categorical quasi-identifier of each record by a random value of its public domain, most often the
-    true one.
+    """Replace each categorical quasi-identifier of each record with a random value, most often the true one.
 
-    Smaller `epsilon` (positive) keeps fewer true values: e^epsilon times as many as it gives any one other value, of k
-    values e^epsilon / (e^epsilon + k - 1). Numbers are published as they are, and so is a domain of one value, which
-    tells nothing. Only `rng=None` promises epsilon: see `LocalNoise`.
+    The value comes from the public domain of k values: the true value has probability e^epsilon / (e^epsilon + k - 1),
+    which is e^epsilon times that of any single other value. Numbers are published unchanged, and so is a domain of one
+    value, which reveals nothing. Only `rng=None` promises epsilon: see `LocalNoise`.
+
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon of each attribute, above 0; a smaller epsilon keeps fewer true values.
 
     Source: Kairouz, Oh, Viswanath, NIPS 2014 (k-ary randomized response); Warner, JASA 1965, for two values.
     """
@@ -35,11 +39,11 @@ class RandomizedResponse(LocalNoise):
     changes = "categories"
 
     def _noisy(self, schema: Schema) -> list[Attribute]:
-        return categorical(self, schema)
+        return require_categorical(self, schema)
 
     def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         domain = attribute.categories
-        codes = response(domain.codes(values), len(domain.values), self.epsilon, rng=exact(rng))
+        codes = randomize_response(domain.codes(values), len(domain.values), self.epsilon, rng=choose_source(rng))
         return np.array(domain.values, dtype=object)[codes]
 
     def _law(self, attribute: Attribute) -> Law:

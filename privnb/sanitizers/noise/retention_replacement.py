@@ -1,4 +1,4 @@
-"""Values kept with a stated probability, and else replaced by any value of their domain."""
+"""Retention replacement: values kept with a stated probability, or replaced with any value of their domain."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from privnb.runtime.lazy import pd
 from privnb.runtime.validation import between
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.laws import Diagonal
-from privnb.sanitizers.noise.local_noise import CellNoise, size_of, whole_steps
+from privnb.sanitizers.noise.local_noise import CellNoise, count_values, from_steps
 
 
 @dataclass(frozen=True)
 class RetentionReplacement(CellNoise):
-    """Keep each quasi-identifier of each record with probability `kept`, and else replace it by a value drawn uniformly
-    from its public domain, which may be the true one.
+    """Keep each quasi-identifier of each record with probability `kept`, or replace it with a random value.
 
-    Numbers and categories alike. Of a domain of m values it is randomized response with e^epsilon = 1 + m kept / (1 -
-    kept). For a replacement that is not uniform give `Pram` the matrix kept I + (1 - kept) 1 q'. A missing number
+    The random value is drawn uniformly from the public domain, and may be the true one; numbers and categories are
+    treated in the same way. With a domain of m values, this is randomized response with e^epsilon = 1 + m kept / (1 -
+    kept). For a replacement that is not uniform, give `PRAM` the matrix kept I + (1 - kept) 1 q'. A missing number
     stays missing.
 
     Parameters
     ----------
     kept : float
-        Above 0 and below 1; smaller protects more.
+        The probability of keeping a value, above 0 and below 1; a smaller probability protects more.
 
     Source: Agrawal, Srikant, Thomas, "Privacy Preserving OLAP", SIGMOD 2005, section 3; Aggarwal and Yu 2008, section
     6.3.2.
@@ -45,19 +45,20 @@ class RetentionReplacement(CellNoise):
         found = [each for each in found if each.numeric or len(each.domain.values) > 1]
         if not found:
             raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' has two or more values. Choose a study with some."
+                f"{self!r}: no quasi-identifier of '{schema.dataset}' has two or more values. Choose a study that has "
+                "such a column."
             )
         return found
 
     def _draw(self, values: pd.Series, attribute: Any, rng: Generator) -> Array:
         domain = attribute.domain
         codes = domain.codes(values)
-        other = rng.integers(0, size_of(attribute), len(codes))
+        other = rng.integers(0, count_values(attribute), len(codes))
         codes = np.where(rng.random(len(codes)) < self.kept, codes, other)
         if not attribute.numeric:
             return np.array(domain.values, dtype=object)[codes]
-        return whole_steps(attribute, codes)
+        return from_steps(attribute, codes)
 
     def _law(self, attribute: Any) -> Law:
-        size = size_of(attribute)
+        size = count_values(attribute)
         return Diagonal(self.kept + (1 - self.kept) / size, size, "retention replacement")

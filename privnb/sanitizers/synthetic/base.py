@@ -1,4 +1,4 @@
-"""What the sanitizers have in common that publish invented records, of which none is anybody's."""
+"""Base class of the sanitizers that publish invented records, which belong to nobody."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Rows
 from privnb.runtime.arrays import Array, FloatArray
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
-from privnb.sanitizers.masking.base import numbered
+from privnb.sanitizers.masking.base import read_numbers
 
 
 class Synthetic(Sanitizer):
-    """A sanitizer whose rows are nobody's, drawn from what it learned of the numbers and categories of all columns.
+    """A sanitizer whose rows belong to nobody: it draws them from a model of the numbers and categories of all columns.
 
-    Missing numbers are drawn from their columns before, and the provenance counts them. A release takes no row from a
-    record, so that nobody has one. A subclass gives `_check` and `_invented`.
+    The method first draws missing numbers from their columns, and the provenance counts the drawn numbers. No row of a
+    release derives from a single record. A subclass defines `_check` and `_invented`.
     """
 
     treatment = "synthetic"
@@ -34,16 +34,16 @@ class Synthetic(Sanitizer):
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         names = list(table)
         self._check(dataset, names)
-        values = numbered(self, dataset.schema, table, names)
+        values = read_numbers(self, dataset.schema, table, names)
         columns, facts = self._invented(dataset.schema, names, values, rng)
-        return pd.DataFrame(columns), {"rows": Rows.NOBODY} | facts
+        return pd.DataFrame(columns), {"rows": Rows.SYNTHETIC} | facts
 
     @abstractmethod
     def _check(self, dataset: Microdata, names: Sequence[str]) -> None:
-        """Raise SanitizationError for a table that the method cannot learn from."""
+        """Raise SanitizationError for a table from which the method cannot learn."""
 
     @abstractmethod
     def _invented(
         self, schema: Schema, names: Sequence[str], values: FloatArray, rng: Generator
     ) -> tuple[dict[str, Array], Facts]:
-        """Return the published columns by name, arrays (m,), and further facts; `values`: as `numbered` gives them."""
+        """Return the published columns by name, as arrays (m,), and further facts; `values` are from `read_numbers`."""

@@ -1,4 +1,4 @@
-"""Numbers between a record's own and those of the made-up record that is nearest to it."""
+"""Hybrid masking: numbers between those of a record and those of the nearest synthetic record."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from numpy.random import Generator
 from privnb.microdata.rows import Microdata
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import name_list
-from privnb.sanitizers.algorithms.linear import standardized
+from privnb.runtime.names import join_names
+from privnb.sanitizers.algorithms.linear import standardize
 from privnb.sanitizers.base import Sanitized
-from privnb.sanitizers.eligibility import check_records, numeric
+from privnb.sanitizers.eligibility import check_records, require_numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import Masking, numbered
-from privnb.sanitizers.synthetic.latin_hypercube import invented
+from privnb.sanitizers.masking.base import Masking, read_numbers
+from privnb.sanitizers.synthetic.latin_hypercube import invent_records
 
 
 def _share(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 <= value < 1):
-        raise UsageError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
+        raise UsageError(
+            f"{name} must be a number from 0 to below 1, because 1 would mask nothing; got "
+            f"{expect.describe_value(value)}."
+        )
 
 
 @dataclass(frozen=True)
 class HybridMasking(Masking):
-    """Move the numeric quasi-identifiers of each record towards the nearest record that a Latin hypercube made up.
+    """Move each record's numeric quasi-identifiers towards those of the nearest synthetic record.
 
-    A record x and the made-up one s that is nearest to it in standard scores become a x + (1 - a) s or, of numbers
-    above 0, x^a s^(1 - a); both on the nearest step of the public domain. Other columns stay. A row still is a
-    record's, and the more like it the larger the share is. Nothing is promised.
+    The synthetic records come from a Latin hypercube. A record x and the synthetic record s that is nearest to it in
+    standard scores become a x + (1 - a) s or, for numbers above 0, x^a s^(1 - a). Either result is rounded to the
+    nearest step of the public domain. Other columns stay unchanged. Each row still belongs to its record, and resembles
+    it more if the share is larger. The release promises nothing.
 
     Parameters
     ----------
     share : float
-        a, that of the record's own number: from 0, and below 1, which is the original.
+        The weight a of the record's own number, from 0 to below 1; with 1, the release would be the original.
     how : str
         "sum" or "product".
 
@@ -56,17 +60,17 @@ class HybridMasking(Masking):
         from scipy.spatial import KDTree
 
         schema = dataset.schema
-        names = [each.name for each in numeric(self, schema)]
-        check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
-        own = numbered(self, schema, table, names)
+        names = [each.name for each in require_numeric(self, schema)]
+        check_records(self, dataset, len(names) + 2, f"more than its {len(names)} correlated columns")
+        own = read_numbers(self, schema, table, names)
         low = [name for name, values in zip(names, own.T, strict=True) if values.min() <= 0]
         if low and self.how == "product":
             raise SanitizationError(
-                f"{self!r}: {name_list(low)} has numbers of 0 or less, which have no root. Ask for how='sum'."
+                f"{self!r}: the product needs numbers above 0, and {join_names(low)} has other numbers. Try how='sum'."
             )
-        made = np.column_stack([*invented(schema, names, own, rng).values()]).astype(float)
-        scores, means, deviations = standardized(own)
-        nearest = made[KDTree((made - means) / deviations).query(scores)[1]]
+        synthetic = np.column_stack([*invent_records(schema, names, own, rng).values()]).astype(float)
+        scores, means, deviations = standardize(own)
+        nearest = synthetic[KDTree((synthetic - means) / deviations).query(scores)[1]]
         if self.how == "sum":
             mixed = self.share * own + (1 - self.share) * nearest
         else:

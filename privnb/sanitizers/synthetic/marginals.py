@@ -1,7 +1,7 @@
-"""Anonymized marginals: small tables of counts that are published instead of a generalized table, or beside one.
+"""Anonymized marginals: small tables of counts, published instead of a generalized table or in addition to one.
 
-A generalized table loses how its finer values are distributed; counts of a few attributes each give much of that back.
-Each table has to keep the privacy models, and so has what they tell together.
+A generalized table loses the distribution of its finer values; tables of counts over a few attributes restore much of
+it. Each table must satisfy the privacy models, and so must the joint information of all tables.
 
 Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.
 """
@@ -30,24 +30,31 @@ from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.algorithms.lattice import levels
-from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together, Vertex
+from privnb.sanitizers.algorithms.lattice import list_levels
+from privnb.sanitizers.algorithms.maximum_entropy import CountTable, JointCounts, Vertex
 from privnb.sanitizers.base import AnyMicrodata, check_one_record_each
 
 CountedRecords = tuple[CountTable, IntArray]  # a table, and the cell of every record
-_SCALE = 1e9  # expected shares as counts, so large that models may compare them with whole numbers
-_EQUAL = 12  # digits to which losses are the same
+_SCALE = 1e9  # scale of expected shares as counts, so large that models may compare them with whole numbers
+_EQUAL = 12  # number of digits in which losses are compared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Marginals:
-    """Published tables of counts: `tables`, each a DataFrame of one row a cell, with a label of each of some attributes
-    and `count`, the number of records.
+    """Published tables of counts.
 
-    Every record is counted once in each table. `hierarchies`: how the labels of every attribute cover its values.
+    Attributes
+    ----------
+    tables : tuple of DataFrame
+        One row per cell, with a label of each of some attributes, and `count`, the number of records. Each table counts
+        every record once.
+    schema : Schema
+    hierarchies : dict of str to hierarchy
+        The hierarchy of every attribute, which states the values that a label covers.
+    provenance : Provenance
     """
 
-    HINT: ClassVar[str] = "anonymized_marginals(dataset, sets, KAnonymity(10)) makes them."
+    HINT: ClassVar[str] = "anonymize_marginals(dataset, sets, KAnonymity(10)) makes them."
 
     tables: tuple[pd.DataFrame, ...]
     schema: Schema
@@ -61,40 +68,43 @@ class Marginals:
 
 def _sets(name: str, value: Any) -> None:
     if not expect.kind(name, value, list, tuple, instead="Name attributes, or give tuples of several."):
-        raise UsageError(f"{name} must hold one set of attributes or more, got none.")
+        raise UsageError(f"{name} must contain at least one set of attributes; got none.")
     for place, names in enumerate(value):
         if not isinstance(names, str):
             expect.texts(f"{name}[{place}]", names, "attributes")
 
 
 @validated
-def anonymized_marginals(
+def anonymize_marginals(
     dataset: AnyMicrodata,
     sets: Annotated[Sequence[str | tuple[str, ...]], _sets],
     *models: PrivacyModel,
-    beside: Annotated[Release | None, optional(instead(Release, "Give a generalized one of the same records."))] = None,
+    release: Annotated[
+        Release | None, optional(instead(Release, "Give a generalized one of the same records."))
+    ] = None,
     exact: bool = False,
 ) -> Marginals:
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
 
-    The quasi-identifiers of a set are counted at those levels of their hierarchies that span least (mean width of a
-    cell) among those that are allowed, each the same for the whole table. Other attributes and those that a model
-    protects are counted as they are. Sets are served in their order. Beside a release in which values have several
-    labels each (local recoding) only levels above all of these are allowed.
+    The quasi-identifiers of a set are counted at the finest allowed levels of their hierarchies (by the mean width of a
+    cell); each level is the same for the whole table. Other attributes and those that a model protects are counted
+    exactly. The sets are considered in the given order. If values have several labels in `release` (local recoding),
+    only levels above all of these labels are allowed.
 
-    What is checked: (1) each table alone, its classes being the records alike in its quasi-identifiers; of a table
-    without its sensitive attribute a model asks no more than its k. (2) The tables are decomposable, `beside` among
-    them: then k-anonymity of each is k-anonymity of all. (3) For models of a sensitive attribute, every choice of the
-    tables that tell it, joined: what somebody has to expect who knows in which cells a person stands.
+    The checks are: (1) Each table alone satisfies the models, where its classes are the records that agree in its
+    quasi-identifiers. If a table lacks the sensitive attribute of a model, only the model's k must hold. (2) The
+    tables, including the other release, are decomposable; k-anonymity of each then implies k-anonymity of all. (3) For
+    models of a sensitive attribute, every join of tables that contain this attribute satisfies the model: such a join
+    is the expectation of an adversary who knows the cells of a person.
 
     Parameters
     ----------
     dataset : Dataset
     sets : list of str or tuple of str
-        An attribute each, or several.
+        The sets; each is one attribute or several.
     models : PrivacyModel, one or more
-    beside : Release, optional
-        A generalized one of the same records that is published, too.
+    release : Release, optional
+        A generalized release of the same records that is published too.
     exact : bool
         Whether only the lowest levels are allowed.
 
@@ -105,26 +115,26 @@ def anonymized_marginals(
     Raises
     ------
     SanitizationError
-        Where no levels will do, with the cell that fails.
+        If no levels are allowed. The error names the cell that fails.
     ValueError
-        For what is no set of published attributes, models against a population, and a `beside` that is not generalized
-        or not of these records.
+        For a set that does not consist of published attributes, for models against a population, and for another
+        release that is not generalized or has other records.
 
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
-    check_one_record_each("anonymized_marginals", dataset)
+    check_one_record_each("anonymize_marginals", dataset)
     sets = [(names,) if isinstance(names, str) else tuple(names) for names in sets]
     for names in sets:
         if not names or len(set(names)) < len(names) or not set(names) <= set(dataset.schema.published) - {"count"}:
             raise UsageError(
-                f"{names} is no set of attributes to count. Name published ones of '{dataset.name}', each once, and "
-                "none 'count'."
+                f"`sets` must name published attributes of '{dataset.name}', each once and without 'count'; got "
+                f"{names}."
             )
     expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
     wrong = [model for model in models if hasattr(model, "population")]
     if wrong or not models:
-        raise UsageError(f"marginals keep models of their own records, such as KAnonymity(10), got {wrong or 'none'}.")
-    check = _Check(dataset, models, beside)
+        raise UsageError(f"`models` must be about only the records, such as KAnonymity(10); got {wrong or 'none'}.")
+    check = _Check(dataset, models, release)
     fixed = set(dataset.schema.published if exact else [model.sensitive for model in models])
     published = []
     for names in sets:
@@ -134,25 +144,25 @@ def anonymized_marginals(
             refusal = check.refusal(counted)
             if not refusal:
                 break
-            why = why or refusal  # of the finest levels, which the owner asked for
+            why = why or refusal  # the reason at the finest levels, which the owner wants
         else:
             raise SanitizationError(f"counts of {', '.join(names)} cannot be published: {why}")
         check.published.append(counted)
         published.append(_shown(counted[0]))
     provenance = Provenance(
         dataset=dataset.name,
-        sanitizer=f"anonymized_marginals({', '.join(map(repr, [sets, *models]))})",
+        sanitizer=f"anonymize_marginals({', '.join(map(repr, [sets, *models]))})",
         parameters={"sets": sets, "models": models, "exact": exact},
         claims=models,
-        note="" if beside is None else f"Checked together with {beside.provenance.sanitizer}.",
+        note="" if release is None else f"Checked together with {release.provenance.sanitizer}.",
     )
     return Marginals(tuple(published), dataset.schema, check.hierarchies, provenance)
 
 
 class _Check:
-    """What is published so far, each a CountTable and the cell of every record, and whether one more may join it."""
+    """The tables that are published so far, with the cell of every record, and the check of a further table."""
 
-    def __init__(self, dataset: Microdata, models: Sequence[PrivacyModel], beside: Release | None) -> None:
+    def __init__(self, dataset: Microdata, models: Sequence[PrivacyModel], release: Release | None) -> None:
         self.models, self.hierarchies = models, _hierarchies(dataset.schema, dataset.hierarchies)
         self._schema, self.published = dataset.schema, []
         self._tallies = {
@@ -163,14 +173,14 @@ class _Check:
         self._values = {
             model.sensitive: dataset.cells[model.sensitive].nunique(dropna=False) for model in self._tallies
         }
-        if beside is not None:
-            counted = _of_release(beside, len(dataset))
+        if release is not None:
+            counted = _of_release(release, len(dataset))
             if refusal := self.refusal(counted):
-                raise SanitizationError(f"{beside!r} cannot be published itself: {refusal}")
+                raise SanitizationError(f"{release!r} cannot be published itself: {refusal}")
             self.published.append(counted)
 
     def refusal(self, counted: CountedRecords) -> str:
-        """Why a table may not be published with the others, in words; empty if it may."""
+        """Explain why a table may not be published with the others; the text is empty if it may be published."""
         for model in self.models:
             if model.sensitive is not None and not self._tells(model.sensitive, counted):
                 if not hasattr(model, "k"):
@@ -179,13 +189,13 @@ class _Check:
             if broken := self._broken(model, [counted]):
                 return broken
         try:
-            together = Together([table for table, _ in [*self.published, counted]], self.hierarchies)
+            together = JointCounts([table for table, _ in [*self.published, counted]], self.hierarchies)
         except ValueError as error:
             return str(error)
         if together.order is None:
             return (
-                "the tables would not be decomposable, so that together they may tell more than each alone. Leave one "
-                "out, or count what they share in one table."
+                "the tables would not be decomposable, so together they may disclose more than each alone. Leave one "
+                "out, or count their shared attributes in one table."
             )
         for model in self.models:
             if model.sensitive is None or not self._tells(model.sensitive, counted):
@@ -193,33 +203,33 @@ class _Check:
             others = [each for each in self.published if self._tells(model.sensitive, each)]
             for some in (some for n in range(len(others)) for some in combinations(others, n + 1)):
                 if broken := self._broken(model, [*some, counted]):
-                    return f"joined with what is published already, {broken}"
+                    return f"joined with the tables that are already published, {broken}"
         return ""
 
     def _tells(self, name: str, counted: CountedRecords) -> bool:
-        """Whether a table tells exact values of a sensitive attribute; a release may suppress them."""
+        """Return whether a table has exact values of a sensitive attribute; a release may suppress them."""
         table, _ = counted
         return name in table.names and len(_labels(table, name)) == self._values[name]
 
     def _broken(self, model: PrivacyModel, published: Sequence[CountedRecords]) -> str:
-        """Which cells break the model where tables that tell its sensitive attribute are joined; empty if none."""
-        together = Together([table for table, _ in published], self.hierarchies)
+        """Explain which cells break the model after the tables are joined; the text is empty if no cell breaks it."""
+        together = JointCounts([table for table, _ in published], self.hierarchies)
         if together.order is None:
             return f"the tables of '{model.sensitive}' are not decomposable by themselves. Leave one of them out."
         names = [name for table in together.tables for name in table.names]
-        # What two tables share may be known, too: by it they are joined.
+        # Attributes that two tables share may be known too, because they join the tables.
         known = {name for name in names if name in self._schema.quasi_identifiers or names.count(name) > 1}
         known -= {model.sensitive}
         column, width = self._tallies.get(model, (np.zeros(len(published[0][1]), dtype=np.int64), 1))
 
         def values(i: int, vertices: Iterable[Vertex]) -> tuple[IntArray, IntArray]:
-            """A number for the records alike in what is known of `vertices`, and how often each has each value."""
+            """Return a number for the records that agree in the known `vertices`, and their counts of each value."""
             group = together.grouped(i, [vertex for vertex in vertices if vertex[0] in known])[published[i][1]]
             return group, counts.tabulate(group, column, (int(group.max()) + 1, width))
 
         parts = [values(i, together.vertices[i]) for i, _ in together.order]
-        first, _ = counts.distinct_codes([group for group, _ in parts], [len(table) for _, table in parts])
-        found: Any = 1 if len(parts) == 1 else 1.0  # products of counts outgrow whole numbers
+        first, _ = counts.group_codes([group for group, _ in parts], [len(table) for _, table in parts])
+        found: Any = 1 if len(parts) == 1 else 1.0  # products of counts may exceed the range of integers
         for group, table in parts:
             found = found * table[group[first]]
         for i, shared in together.order[:-1]:
@@ -240,55 +250,57 @@ class _Check:
             for name, labels, code in zip(*counted, strict=True):
                 if name in known and str(labels[code]) not in (SUPPRESSED, *cells[name]):
                     cells[name].append(str(labels[code]))
-        said = ", ".join(f"{name} {' and '.join(labels)}" for name, labels in cells.items() if labels) or "all records"
+        cell_text = (
+            ", ".join(f"{name} {' and '.join(labels)}" for name, labels in cells.items() if labels) or "all records"
+        )
         return (
-            f"{fails.sum()} of {len(first)} cells break {model!r}: the worst, {said}, reaches {levels[worst]:.4g}. "
-            "Generalize or leave out an attribute, or relax the model."
+            f"{fails.sum()} of {len(first)} cells break {model!r}: the worst, {cell_text}, reaches "
+            f"{levels[worst]:.4g}. Generalize or omit an attribute, or relax the model."
         )
 
 
 @validated
-def probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArray:
-    """How likely somebody drawn from the table has these values, as far as the marginals tell.
+def estimate_probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArray:
+    """Return the probability that a person drawn from the table has these values, according to the marginals.
 
-    The distribution of maximum entropy that agrees with all counts: in closed form for decomposable tables, else
-    fitted; values of one group are equally likely.
+    The probabilities are those of the maximum-entropy distribution that agrees with all counts. This distribution has a
+    closed form for decomposable tables and is otherwise fitted. Values under one label are equally likely.
 
     Parameters
     ----------
     marginals : Marginals
     rows : DataFrame
-        Original values of published attributes, those in the marginals among them.
+        Original values of published attributes, which include those in the marginals.
 
     Returns
     -------
     float array (rows,)
-        0 to 1; over all combinations of values of the domains they sum to 1.
+        The probabilities, from 0 to 1; the sum over all combinations of values of the domains is 1.
 
     Raises
     ------
     ValueError
-        Where neither way leads there.
+        If neither computation is possible.
     """
     held = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
-    expect.table("rows", rows, held, "They are in the marginals.")
-    together = Together([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
+    expect.table("rows", rows, held, "The marginals contain them.")
+    together = JointCounts([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
     return _likely(together, marginals.hierarchies, marginals.schema.marked(rows))
 
 
 def _check_published(marginals: Any, release: Any) -> None:
     """Raise unless there are marginals, a release, or both."""
     if marginals is None and release is None:
-        raise UsageError("marginals and release are both None: nothing is published. Give one or both.")
+        raise UsageError("`marginals` or `release` must be given; both are None.")
 
 
 @validated
 def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, release: Release | None = None) -> float:
-    """Bits by which the original table differs from what was published of it, the rest as even as can be.
+    """Return the bits by which the original table differs from the most even table that agrees with the publication.
 
-    Kullback-Leibler divergence of the empirical distribution of all published columns from the maximum-entropy
-    distribution that agrees with `marginals` and a generalized `release` of the dataset, one or both. With a release
-    alone it is `information_loss.kl_divergence`.
+    This is the Kullback-Leibler divergence of the empirical distribution of all published columns from the
+    maximum-entropy distribution that agrees with `marginals` and a generalized `release` of the dataset, or with one of
+    them. For a release alone, it equals `information_loss.kl_divergence`.
 
     Parameters
     ----------
@@ -299,12 +311,13 @@ def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, releas
     Returns
     -------
     float
-        0 equal, no upper bound; lower keeps more.
+        The divergence in bits: 0 for equal distributions, without an upper bound. A lower divergence means that more
+        information is preserved.
 
     Raises
     ------
     ValueError
-        Where `probabilities` does, and where the counts are of other records.
+        For the errors of `estimate_probabilities`, and if the counts are of other records.
 
     Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
@@ -315,24 +328,24 @@ def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, releas
         table, where[len(tables)] = _of_release(release, len(dataset))
         tables.append(table)
     rows = dataset.cells[dataset.schema.published]
-    likely = _likely(Together(tables, hierarchies), hierarchies, dataset.schema.marked(rows), where)
+    likely = _likely(JointCounts(tables, hierarchies), hierarchies, dataset.schema.marked(rows), where)
     if not likely.all():
-        raise UsageError(f"some records of '{dataset.name}' are in no cell. Were the counts made of other records?")
-    distinct = counts.combinations(rows)
+        raise UsageError(f"some records of '{dataset.name}' are not in any cell. Give counts of the same records.")
+    distinct = counts.count_combinations(rows)
     alike = distinct.multiplicities[distinct.index] / len(rows)
-    return max(float(np.log2(alike / likely).mean()), 0.0)  # rounding must not fall below
+    return max(float(np.log2(alike / likely).mean()), 0.0)  # rounding must not lead below 0
 
 
 @validated
-def inferred(
+def infer_value(
     known: Annotated[Mapping[str, Any], instead(Mapping, "Give the known values by attribute.")],
     sensitive: str,
     marginals: Marginals | None = None,
     release: Release | None = None,
 ) -> pd.Series:
-    """What somebody who knows some values of a person infers of another.
+    """Return the shares from which an adversary who knows some values of a person infers another value.
 
-    The tables of `marginals` that hold `sensitive` are joined, and with them a generalized `release`. A share of 1 is
+    The function joins the tables of `marginals` that contain `sensitive`, and a generalized `release`. A share of 1 is
     certainty.
 
     Parameters
@@ -340,19 +353,20 @@ def inferred(
     known : dict of str to value
         Original values by attribute.
     sensitive : str
+        The attribute to be inferred.
     marginals : Marginals, optional
     release : Release, optional
 
     Returns
     -------
     Series
-        Shares by label of `sensitive`; labels that cannot be are left out.
+        Shares by label of `sensitive`, without labels that are impossible.
 
     Raises
     ------
     ValueError
-        If nobody who is published has these values, if what is not known decides which cells of two tables belong
-        together, and if the tables are not decomposable.
+        If no published person has these values, if an unknown value decides which cells of two tables belong together,
+        or if the tables are not decomposable.
 
     Source: Aggarwal and Yu 2008, section 9.5, tables 9.12 to 9.14.
     """
@@ -367,9 +381,11 @@ def inferred(
         expect.one_of("known", name, hierarchies)
     covers = hierarchies[sensitive].covered
     exact = [t for t in tables if sensitive in t.names and all(len(covers(v)) == 1 for v in _labels(t, sensitive))]
-    together = Together(exact, hierarchies)
+    together = JointCounts(exact, hierarchies)
     if together.order is None or not exact:
-        raise UsageError(f"the tables with exact '{sensitive}' are not decomposable, or there are none.")
+        raise UsageError(
+            f"the tables with exact '{sensitive}' must be decomposable, and at least one table must have exact values."
+        )
     position = {name: hierarchies[name].codes([value])[0] for name, value in known.items()}
     found: Any = 1.0
     fits = []
@@ -386,15 +402,15 @@ def inferred(
         group = together.grouped(i, [vertex for vertex in shared if vertex[0] != sensitive])
         if len(set(group[fits[i]])) > 1:
             names = sorted({name for name, _ in shared} - {sensitive, *known})
-            raise UsageError(f"to join the tables one of {names} must be known, too.")
+            raise UsageError(f"`known` must contain one of {names}, which joins the tables.")
         found = found / _by_value(table, sensitive, table.counts * np.isin(group, group[fits[i]])).clip(lower=1)
     if not found.sum() > 0:
-        raise UsageError(f"nobody who was counted has {known}.")
+        raise UsageError(f"nobody in the counts has {known}.")
     return (found / found.sum())[found > 0].rename("share")
 
 
 def _by_value(table: CountTable, sensitive: str, shares: Array) -> pd.Series:
-    """The shares of cells added up by the label of `sensitive`, a Series."""
+    """Return, as a Series, the summed share of the cells with each label of `sensitive`."""
     labels, codes = _labels(table, sensitive), table.cells[:, table.names.index(sensitive)]
     return pd.Series(np.bincount(codes, shares, len(labels)), [str(label) for label in labels])
 
@@ -404,9 +420,12 @@ def _labels(table: CountTable, name: str) -> Array:
 
 
 def _likely(
-    together: Together, hierarchies: Mapping[str, Any], rows: pd.DataFrame, where: Mapping[int, IntArray] | None = None
+    together: JointCounts,
+    hierarchies: Mapping[str, Any],
+    rows: pd.DataFrame,
+    where: Mapping[int, IntArray] | None = None,
 ) -> FloatArray:
-    """The maximum-entropy probability of rows. `where`: `{table: cell of each row}` where that is known already."""
+    """Return the maximum-entropy probability of rows; `where`: `{table: cell of each row}` if cells are known."""
     positions = {name: hierarchies[name].codes(rows[name]) for name in rows}
     if together.order is None:
         likely = together.fitted(positions)
@@ -420,20 +439,20 @@ def _likely(
 
 
 def _hierarchies(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
-    """How the labels of every published attribute cover its values; exact ones cover their own."""
+    """Return the hierarchy of every published attribute; exact labels cover only themselves."""
     return {name: given[name] if name in given else flat(schema[name]) for name in schema.published}
 
 
 def _of_release(release: Release, records: int) -> CountedRecords:
     if not release.generalized or len(release) != records:
-        raise UsageError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
+        raise UsageError(f"`release` must be a generalized release of the {records} records; got {release!r}.")
     return CountTable.of_labels(release.schema.marked(release.table))
 
 
 def _levels(
     dataset: Microdata, hierarchies: Mapping[str, Any], names: Sequence[str], fixed: set[Any]
 ) -> Iterator[tuple[list[IntArray], list[Array]]]:
-    """Each way to count a set, from the one that spans least: for each name the records' label numbers, the labels.
+    """Yield each way to count a set, from the finest on: for each name, the records' label numbers and the labels.
 
     Quasi-identifiers are generalized, unless they are `fixed`.
     """
@@ -443,7 +462,7 @@ def _levels(
         positions, index, people = np.unique(
             hierarchy.codes(dataset.marked(name)), return_inverse=True, return_counts=True
         )
-        every = levels(hierarchy, positions)
+        every = list_levels(hierarchy, positions)
         if name in fixed or name not in dataset.schema.quasi_identifiers:
             every = every[:1]
         found = []

@@ -1,4 +1,4 @@
-"""Cell suppression: small counts of a table are not published, nor what would give them back.
+"""Cell suppression: small counts of a table are withheld, and so are counts that would reveal them.
 
 Source: Cox, "Suppression Methodology and Statistical Disclosure Control", JASA 75(370), 1980; Fischetti and Salazar,
 "Solving the Cell Suppression Problem on Tabular Data with Linear Constraints", Management Science 47(7), 2001.
@@ -6,27 +6,33 @@ Source: Cox, "Suppression Methodology and Statistical Disclosure Control", JASA 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.count_tables.known_sums import LARGEST, suppressed_bounds
-from privnb.microdata import withholding
-from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
+from privnb.measures.count_tables.known_sums import MAX_BASE, bound_suppressed
+from privnb.microdata.count_tables import TableOfCounts, add_totals, totals_matrix
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, validated
 from privnb.sanitizers.errors import SanitizationError
 
-Fewest = Annotated[int, lambda name, value: withholding.check(value, name)]
 
+class SuppressedTable(NamedTuple):
+    """A table with its totals, which are last on each axis.
 
-class Suppressed(NamedTuple):
-    """A table with its totals, which stand last on each axis: masked integer array `published`; `small`: boolean array,
-    the counts that it is about; `low` and `high`: between which counts each entry lies for whoever sees it."""
+    Attributes
+    ----------
+    published : masked integer array
+    small : boolean array
+        The counts that have to be protected.
+    low, high : arrays
+        The bounds of each entry for an adversary who sees the table.
+    """
 
     published: np.ma.MaskedArray[Any, Any]
     small: BoolArray
@@ -35,58 +41,58 @@ class Suppressed(NamedTuple):
 
 
 @validated
-def suppress(table: TableOfCounts, fewest: Fewest, *, width: Count | None = None) -> Suppressed:
-    """Suppress the counts of 1 to below `fewest`, and as few others as leave each of them uncertain.
+def suppress_small_counts(table: TableOfCounts, min_count: MinCount, *, width: Count | None = None) -> SuppressedTable:
+    """Suppress the counts from 1 to below `min_count`, and further counts so that each of them is uncertain.
 
-    Others are found one small count at a time, the fewest first and among these the smallest. Nobody is no secret:
-    zeros are published unless they protect another count. Afterwards the bounds of every small count are computed from
-    what is published, by another program. They hold for who knows nothing else; who is one of two people in a cell
-    knows more.
+    The function protects one small count at a time. Each time, it suppresses the smallest number of further counts and,
+    among equal numbers, the smallest counts. An empty cell is not sensitive: zeros are published unless they protect
+    another count. Afterwards, a separate program computes the bounds of every small count from the published table. The
+    bounds hold against adversaries without further knowledge; one of two people in a cell knows more.
 
     Parameters
     ----------
     table : TableOfCounts
-        Of records that are one person each.
-    fewest : int
-        From 2.
+        The table, in which each record is one person.
+    min_count : int
+        The number from which a count is published, at least 2.
     width : int, optional
-        By how much at least the bounds of each small count differ, from 1; None: `fewest`.
+        The minimum difference of the bounds of each small count, at least 1. If None, it is `min_count`.
 
     Returns
     -------
-    Suppressed
+    SuppressedTable
 
     Raises
     ------
     SanitizationError
-        Where no suppression will do.
+        If no suppression suffices.
     """
-    width = fewest if width is None else width
-    if width > LARGEST:
-        raise UsageError(f"width must be at most {LARGEST:,}, got {expect.found(width)}.")
+    width = min_count if width is None else width
+    if width > MAX_BASE:
+        raise UsageError(f"`width` must be at most {MAX_BASE:,}; got {expect.describe_value(width)}.")
     if table.counts.dtype.kind not in "iu":
-        raise UsageError("table must hold whole counts to suppress some, got expected ones.")
-    entries = with_totals(table.counts)
-    small = (entries > 0) & (entries < fewest)
+        raise UsageError("`table` must have whole counts; got expected counts.")
+    entries = add_totals(table.counts)
+    small = (entries > 0) & (entries < min_count)
     if small.flat[-1]:
-        raise SanitizationError(f"the table has fewer than {fewest} records. No part of it can be published.")
-    hidden, sums = small.copy(), sums_of(table.counts.shape)
-    low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
+        raise SanitizationError(f"the table has fewer than {min_count} records, so no part can be published.")
+    hidden, sums = small.copy(), totals_matrix(table.counts.shape)
+    low, high = bound_suppressed(np.ma.array(entries, mask=hidden))
     for place in np.flatnonzero(small).tolist():
         if high.flat[place] - low.flat[place] < width:
-            hidden.flat[np.flatnonzero(_beside(sums, entries.ravel(), hidden.ravel(), place, width))] = True
-            low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
+            hidden.flat[np.flatnonzero(_find_complement(sums, entries.ravel(), hidden.ravel(), place, width))] = True
+            low, high = bound_suppressed(np.ma.array(entries, mask=hidden))
     published = np.ma.array(np.where(hidden, 0, entries), mask=hidden)
-    low, high = suppressed_bounds(published)
+    low, high = bound_suppressed(published)
     if (high - low)[small].min(initial=width) < width:
-        raise SanitizationError(f"a small count has bounds that differ by less than {width}. Lower width.")
-    return Suppressed(published, small, low, high)
+        raise SanitizationError(f"a small count has bounds that differ by less than {width}. Lower `width`.")
+    return SuppressedTable(published, small, low, high)
 
 
-def _beside(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: int) -> BoolArray:
-    """The entries that have to be hidden so that one is uncertain by `width`: boolean array.
+def _find_complement(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: int) -> BoolArray:
+    """Return, as a boolean array, the entries that have to be hidden so that one entry is uncertain by `width`.
 
-    Two tables are looked for that agree in all that stays published, and differ by `width` there.
+    The program looks for two tables that agree in all published entries, and differ by `width` in that entry.
     """
     number, cells = sums.shape
     up, down = np.full(number, float(width)), np.minimum(entries, width).astype(float)
@@ -100,7 +106,7 @@ def _beside(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: 
     ends = [(-np.inf, entries), (entries, np.inf)] * 2
     constraints = [LinearConstraint(sparse.csr_array(row), *end) for row, end in zip(rows, ends, strict=True)]
     constraints.append(LinearConstraint(sparse.csr_array(apart), width, np.inf))
-    total = np.arange(number) == number - 1  # without it counts have no bound
+    total = np.arange(number) == number - 1  # without the total, counts have no bound
     costs = np.where(hidden, 0, 1 + entries / (entries[-1] * number))
     found = milp(
         np.concatenate([np.zeros(2 * cells), costs]),
@@ -110,6 +116,6 @@ def _beside(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: 
     )
     if found.x is None:
         raise SanitizationError(
-            f"no suppression leaves a count of {entries[place]} uncertain by {width}. Lower width, or merge values."
+            f"no suppression leaves a count of {entries[place]} uncertain by {width}. Lower `width`, or merge values."
         )
     return found.x[2 * cells :] > 0.5

@@ -1,4 +1,4 @@
-"""Controlled rounding: every count and every total becomes a multiple of a base beside it, and they still add up.
+"""Controlled rounding: every count and every total becomes a neighboring multiple of a base, and counts still add up.
 
 Source: Cox, "A Constructive Procedure for Unbiased Controlled Rounding", JASA 82(398), 1987; Cox and Ernst, "Controlled
 Rounding", INFOR 20(4), 1982.
@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.count_tables.known_sums import check_base, rounded_bounds
-from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
+from privnb.measures.count_tables.known_sums import bound_rounded, check_base
+from privnb.microdata.count_tables import TableOfCounts, add_totals, totals_matrix
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
@@ -23,9 +23,15 @@ from privnb.sanitizers.errors import SanitizationError
 Base = Annotated[int, lambda name, value: check_base(value)]
 
 
-class Rounded(NamedTuple):
-    """A table with its totals, which stand last on each axis: integer array `published`; `low` and `high`: between
-    which counts each entry lies for whoever sees it."""
+class RoundedTable(NamedTuple):
+    """A table with its totals, which are last on each axis.
+
+    Attributes
+    ----------
+    published : integer array
+    low, high : arrays
+        The bounds of each entry for an adversary who sees the table.
+    """
 
     published: IntArray
     low: Array
@@ -33,59 +39,60 @@ class Rounded(NamedTuple):
 
 
 @validated
-def rounded(table: TableOfCounts, base: Base, *, rng: Randomness) -> Rounded:
-    """Round each count of a table, and each total, to one of the two multiples of `base` beside it; multiples stay.
+def round_counts(table: TableOfCounts, base: Base, *, rng: Randomness) -> RoundedTable:
+    """Round each count of a table, and each total, to one of the two neighboring multiples of `base`; multiples stay.
 
-    Whether each goes up is drawn. With one or two attributes the rounding is unbiased: the mean over draws of every
-    count and total is the true one. With three or more no such procedure is known, and not every table has a rounding:
-    one is drawn for each entry by itself, and the rounding that adds up and differs from fewest of these is published.
-    Its mean is near the true one, and biased: by up to two fifths of the base in tables of 2 x 2 x 2. No more follows
-    for certain than that each entry is less than `base` away and all add up. From that the bounds of every entry are
-    computed: those of counts below `base` differ by `base` - 1 at least.
+    The direction of each rounding is drawn at random. With one or two attributes, the rounding is unbiased: the mean
+    over draws of every count and total is the true number. With three or more attributes no such procedure is known,
+    and not every table has a rounding: the function draws a direction for each entry, and publishes the rounding that
+    adds up and agrees with most of these draws. The mean of this rounding over draws is near the true number but
+    biased, by up to two fifths of the base in tables of 2 x 2 x 2. A reader can conclude only that each true entry is
+    less than `base` away and that the true entries add up. From these facts, the function computes the bounds of every
+    entry: for counts below `base`, the two bounds differ by at least `base` - 1.
 
     Parameters
     ----------
     table : TableOfCounts
-        Of records that are one person each.
+        The table, in which each record is one person.
     base : int
-        From 2.
+        The number whose multiples are published, at least 2.
     rng : int, Generator or None
-        None: fresh entropy. A seed, which would tell the draws, is for simulations.
+        With None, fresh entropy is used. A seed would disclose the draws and is only for simulations.
 
     Returns
     -------
-    Rounded
+    RoundedTable
 
     Raises
     ------
     SanitizationError
-        Where no rounding adds up, which three attributes or more may cause, and where a small count has narrower
+        If no rounding adds up, which is possible with three or more attributes, or if a small count has narrower
         bounds.
     """
     if table.counts.dtype.kind not in "iu":
-        raise UsageError("table must hold whole counts to round, got expected ones.")
-    generator, entries = np.random.default_rng(rng), with_totals(table.counts)
+        raise UsageError("`table` must have whole counts; got expected counts.")
+    generator, entries = np.random.default_rng(rng), add_totals(table.counts)
     draw = _unbiased if table.counts.ndim <= 2 else _nearest_to_draws
     published = draw(table.counts, base, generator)
-    low, high = rounded_bounds(published, base)
+    low, high = bound_rounded(published, base)
     if (high - low)[(entries > 0) & (entries < base)].min(initial=base) < base - 1:
-        raise SanitizationError(f"a small count has bounds that differ by less than {base - 1}. Raise base.")
-    return Rounded(published, low, high)
+        raise SanitizationError(f"a small count has bounds that differ by less than {base - 1}. Raise `base`.")
+    return RoundedTable(published, low, high)
 
 
 def _unbiased(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
-    """Round a table of one or two attributes with its totals: integer array of the shape of `with_totals`.
+    """Round a table of one or two attributes with its totals: integer array of the shape of `add_totals`.
 
-    Source: Cox 1987: with totals negated, every line of the table adds up to 0, so that no line has just one entry
-    between multiples, and entries between multiples form a cycle. What is added to one entry of the cycle and taken
-    from the next one, until an entry is a multiple, is drawn with a mean of 0.
+    Source: Cox 1987: with negated totals, every line of the table adds up to 0, so no line has just one entry between
+    multiples, and entries between multiples form a cycle. A draw with mean 0 decides what is added to one entry of the
+    cycle and taken from the next one, until an entry is a multiple.
     """
-    entries = with_totals(np.atleast_2d(counts)).astype(np.int64)
+    entries = add_totals(np.atleast_2d(counts)).astype(np.int64)
     signs = np.ones_like(entries)
     signs[-1] *= -1
     signs[:, -1] *= -1
-    floor, rest = np.divmod(signs * entries, base)
-    lines: list[dict[int, set[int]]] = [{}, {}]  # of each row, and of each column, its entries between multiples
+    lower, rest = np.divmod(signs * entries, base)
+    lines: list[dict[int, set[int]]] = [{}, {}]  # the entries between multiples of each row, and of each column
     for row, column in zip(*(each.tolist() for each in np.nonzero(rest)), strict=True):
         lines[0].setdefault(row, set()).add(column)
         lines[1].setdefault(column, set()).add(row)
@@ -105,12 +112,12 @@ def _unbiased(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray
                     line[place].discard(other)
                     if not line[place]:
                         del line[place]
-    published = signs * (base * floor + rest)
+    published = signs * (base * lower + rest)
     return published if counts.ndim == 2 else published[0]
 
 
 def _cycle(lines: Sequence[Mapping[int, set[int]]]) -> list[tuple[int, int]]:
-    """Entries (row, column) of which each shares its row with one neighbour and its column with the other: a list."""
+    """Return a list of entries (row, column), each in the row of one neighbor and in the column of the other."""
     place, side, came = next(iter(lines[0])), 0, None
     path: list[tuple[int, int]] = []
     seen: dict[tuple[int, int], int] = {}
@@ -123,19 +130,20 @@ def _cycle(lines: Sequence[Mapping[int, set[int]]]) -> list[tuple[int, int]]:
 
 
 def _nearest_to_draws(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
-    """Round a table of any number of attributes with its totals, by the rounding that adds up and differs from fewest
-    draws of each entry: integer array of the shape of `with_totals`.
+    """Round a table of any number of attributes with its totals: integer array of the shape of `add_totals`.
+
+    The result is the rounding that adds up and agrees with most draws of the single entries.
     """
-    entries = with_totals(counts)
-    floor, rest = np.divmod(entries.ravel(), base)
-    sums, number = sums_of(counts.shape), entries.size
+    entries = add_totals(counts)
+    lower, rest = np.divmod(entries.ravel(), base)
+    sums, number = totals_matrix(counts.shape), entries.size
     inner = np.zeros([length + 1 for length in counts.shape], dtype=bool)
     inner[tuple(slice(length) for length in counts.shape)] = True
     spread = sparse.csr_array(
         (np.ones(inner.sum()), (np.arange(inner.sum()), np.flatnonzero(inner))), (inner.sum(), number)
     )
-    adds = sums @ spread - sparse.eye_array(number)  # what the cells make less the entry: 0
-    off = -(adds @ floor)
+    adds = sums @ spread - sparse.eye_array(number)  # the sum of the cells minus the entry: 0
+    off = -(adds @ lower)
     up = rng.random(number) < rest / base
     found = milp(
         np.where(up, -1.0, 1.0),
@@ -145,4 +153,4 @@ def _nearest_to_draws(counts: IntArray, base: int, rng: np.random.Generator) -> 
     )
     if found.x is None:
         raise SanitizationError(f"no rounding to multiples of {base} adds up. Count fewer attributes at a time.")
-    return (base * (floor + np.rint(found.x).astype(np.int64))).reshape(entries.shape)
+    return (base * (lower + np.rint(found.x).astype(np.int64))).reshape(entries.shape)

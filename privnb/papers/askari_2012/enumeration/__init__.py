@@ -1,1 +1,1 @@
-"""k-anonymity as a channel, by listing every small table: exact, and the measure of Askari et al. 2012's formulas."""
+"""k-anonymity as an exact channel, by listing every small table, to check the formulas of Askari et al. 2012."""

@@ -1,7 +1,7 @@
-"""Every table that there can be: tables of few rows over small public domains, counted by what the rows hold.
+"""Every possible table of a few rows over small public domains, by the counts of its rows.
 
-As in Askari, Safavi-Naini, Barker, CODASPY 2012, sections 5.2-5.4. A table is a multiset of rows: the order of its rows
-tells nothing, so tables that differ in order alone are one. How many there are comes from formulas, too.
+The setting is that of Askari, Safavi-Naini, Barker, CODASPY 2012, sections 5.2-5.4. A table is a multiset of rows:
+tables that differ only in the order of their rows are equal. Formulas also give the number of tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.counts import distinct_codes
+from privnb.microdata.counts import group_codes
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.errors import UsageError
 
-MOST = 1_000_000
+MAX_TABLES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
-    """Tables over the same attributes, by how many of their rows are of each kind; made by `every` and `of`.
+    """Tables over the same attributes, as the number of rows of each kind; made by `every` and `of`.
 
-    `domains[name]`: an attribute's values; `kinds`: integer array (kinds, attributes), the positions in their domains
-    of a row's values; `counts`: array (tables, kinds). A sequence of tables: `tables[i]` is a tuple of rows. One table
-    of shares instead of counts is a joint distribution, as a user may know it.
+    `domains[name]`: the values of an attribute; `kinds`: integer array (kinds, attributes) with the positions of the
+    values of a row in their domains; `counts`: array (tables, kinds). The object is a sequence of tables: `tables[i]`
+    is a tuple of rows. One table of shares instead of counts is a joint distribution, such as the knowledge of a user.
     """
 
     domains: Mapping[str, tuple[str, ...]]
@@ -37,17 +37,19 @@ class Tables:
 
     @classmethod
     def every(cls, domains: Mapping[str, Sequence[str]], records: int) -> "Tables":
-        """All tables of so many rows over the domains `{name: values}`, each once. Raises ValueError beyond 1,000,000.
+        """Return all tables of `records` rows over the domains `{name: values}`, each once.
+
+        Raises ValueError for more than 1,000,000 tables.
 
         >>> len(Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2))
         10
         """
         sizes = [len(values) for values in domains.values()]
         number = number_of_tables(prod(sizes), records)
-        if number > MOST:
+        if number > MAX_TABLES:
             raise UsageError(
-                f"there are {number:,} tables of {records} rows over {prod(sizes)} kinds of rows; {MOST:,} can be "
-                "listed. Take fewer rows or smaller domains, or count them by `number_of_tables`."
+                f"there are {number:,} tables of {records} rows over {prod(sizes)} kinds of rows; at most "
+                f"{MAX_TABLES:,} can be listed. Try fewer rows or smaller domains, or count with `number_of_tables`."
             )
         rows = np.array(list(combinations_with_replacement(range(prod(sizes)), records)), dtype=np.int64)
         counts = np.zeros((number, prod(sizes)), dtype=np.int64)
@@ -57,9 +59,10 @@ class Tables:
 
     @classmethod
     def of(cls, table: pd.DataFrame, domains: Mapping[str, Sequence[str]] | None = None) -> "Tables":
-        """One table, a DataFrame. `domains`: `{name: values}`, its columns; None: the values that occur.
+        """Return one table from a DataFrame.
 
-        Raises ValueError for a value outside its domain.
+        `domains`: `{name: values}` of its columns; if None, the values that occur. Raises ValueError for a value
+        outside its domain.
         """
         if domains is None:
             domains = {name: sorted(set(map(str, table[name]))) for name in table}
@@ -67,7 +70,10 @@ class Tables:
         for (name, values), codes in zip(domains.items(), columns, strict=True):
             if (codes < 0).any():
                 wrong = str(table[name][codes < 0].iloc[0])
-                raise UsageError(f"'{name}' holds {wrong!r}, which is not in its domain {tuple(values)}. Add it there.")
+                raise UsageError(
+                    f"'{name}' contains {wrong!r}, which is not in its domain {tuple(values)}. Add the value to the "
+                    "domain."
+                )
         kinds, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
         return cls({name: tuple(values) for name, values in domains.items()}, kinds, counts[None])
 
@@ -82,9 +88,9 @@ class Tables:
         return f"Tables({len(self)} over {', '.join(f'{name}: {len(d)}' for name, d in self.domains.items())})"
 
     def counted(self, *names: str) -> Any:
-        """How often each combination of values of some attributes occurs in each table: array (tables, combinations).
+        """Return the count of each combination of some attributes in each table: array (tables, combinations).
 
-        Combinations that no kind of row has are left out; without names, the number of rows.
+        Combinations that no kind of row has are left out. Without names, the result is the number of rows.
         """
         group = self._grouped(names)[1]
         order = np.argsort(group, kind="stable")
@@ -92,7 +98,7 @@ class Tables:
         return np.add.reduceat(self.counts[:, order], starts, axis=1)
 
     def holding(self, **values: Any) -> Any:
-        """In which tables a person with these values stands: boolean array (tables,). What an adversary may know.
+        """Return, as a boolean array (tables,), which tables contain a person with these values.
 
         >>> tables = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
         >>> int(tables.holding(age="old", disease="flu").sum()), int(tables.holding(age="old").sum())
@@ -101,10 +107,11 @@ class Tables:
         return self.counts[:, self._fits(values)].sum(axis=1) > 0
 
     def shares(self, name: str, **values: Any) -> FloatArray:
-        """How the values of attribute `name` are shared among people with these values: fractions (its values, tables).
+        """Return the shares of the values of `name` among people with these values: fractions (its values, tables).
 
-        In the order of its domain; 0 in a table without such people. As a gain for each value guessed: how likely it is
-        the one of somebody of them, which is what an adversary wants who looks for a person, not for the table.
+        The values are in the order of the domain; the shares are 0 in a table without such people. As a gain per
+        guessed value, a share is the probability that the guess is correct for one of these people. This gain suits an
+        adversary who looks for a person, and not for the table.
         """
         fits = self._fits(values)
         total = self.counts[:, fits].sum(axis=1)
@@ -112,35 +119,35 @@ class Tables:
         return np.array([[Fraction(int(a), int(b) or 1) for a, b in zip(row, total, strict=True)] for row in each])
 
     def rows_in_common(self) -> Any:
-        """How many rows any two tables share, as multisets: integer array (tables, tables). For small sets of tables.
+        """Return the number of rows that any two tables share, as multisets: integer array (tables, tables).
 
-        As a gain it makes the adversary guess a close table, each row right counts. The paper announces such an
-        adversary (section 4.1) and never says what close is: this is our reading. `rows_in_common() >= r - d` is
-        another, a guess that is right but for d of r rows.
+        As a gain, this number rewards an adversary for each correct row of a guessed table. The paper announces an
+        adversary who guesses a close table (section 4.1) and does not define "close"; this is our reading. Another
+        reading is `rows_in_common() >= r - d`, a guess with at most d wrong rows of r.
         """
         if len(self) > 10_000:
-            raise UsageError(f"{len(self):,} tables make too many pairs. Compare 10,000 or fewer.")
+            raise UsageError(f"at most 10,000 tables can be compared in pairs; got {len(self):,}. Try fewer rows.")
         return sum(np.minimum.outer(count, count) for count in self.counts.T)
 
     def _grouped(self, names: Sequence[str]) -> Any:
-        """Kinds of rows alike in `names`: the first kind of each group, and the group of each kind."""
+        """Group the kinds by the values of `names`; return the first kind of each group, and the group of each kind."""
         columns = [self.kinds[:, list(self.domains).index(name)] for name in names]
         widths = [len(self.domains[name]) for name in names]
-        return distinct_codes([np.zeros(len(self.kinds), dtype=np.int64), *columns], [1, *widths])
+        return group_codes([np.zeros(len(self.kinds), dtype=np.int64), *columns], [1, *widths])
 
     def _fits(self, values: Any) -> BoolArray:
-        """Which kinds of rows have these values of attributes."""
+        """Return which kinds of rows have these values."""
         fits = np.ones(len(self.kinds), dtype=bool)
         for name, value in values.items():
             if value not in self.domains.get(name, ()):
-                raise UsageError(f"no table has {name}={value!r}. Attributes and values: {dict(self.domains)}.")
+                raise UsageError(f"no table contains {name}={value!r}. Choose from {dict(self.domains)}.")
             fits &= self.kinds[:, list(self.domains).index(name)] == self.domains[name].index(value)
         return fits
 
     def generalized(self, hierarchies: Sequence[Taxonomy], levels: Sequence[int]) -> "Tables":
-        """The same tables with each attribute of `hierarchies`, Taxonomy objects, at its level of `levels`.
+        """Return the same tables with each attribute of `hierarchies`, Taxonomy objects, at its level in `levels`.
 
-        The domain of such an attribute becomes its labels of that level: what a release may say.
+        The domain of such an attribute becomes the labels of the level.
         """
         names, kinds, domains = list(self.domains), self.kinds.copy(), dict(self.domains)
         for tree, level in zip(hierarchies, levels, strict=True):
@@ -153,19 +160,19 @@ class Tables:
         return replace(merged, kinds=kinds[merged._grouped(names)[0]], counts=merged.counted(*names))
 
     def distinct(self) -> Any:
-        """Each table once, and which of these every table is: Tables and an integer array (tables,)."""
-        # Minus: in the order of `every`.
+        """Return each table once, and the position of every table among them: Tables and an integer array (tables,)."""
+        # The minus gives the order of `every`.
         _, first, which = np.unique(-self.counts, axis=0, return_index=True, return_inverse=True)
         return replace(self, counts=self.counts[first]), which.reshape(-1)
 
     def anonymous(self, names: Sequence[str], k: int) -> Any:
-        """Which tables are k-anonymous: nobody shares the values of `names` with fewer than k. Boolean array."""
+        """Return, as a boolean array, which tables are k-anonymous: k people share each combination of `names`."""
         groups = self.counted(*names)
         return ((groups == 0) | (groups >= k)).all(axis=1)
 
 
 def number_of_tables(kinds: int, records: int) -> int:
-    """How many tables of so many rows there are, if a row can be of so many kinds: multisets. Source: eq. 21 and 23.
+    """Return the number of tables, as multisets, of `records` rows of `kinds` possible kinds. Source: eq. 21 and 23.
 
     >>> number_of_tables(4 * 2 * 3, records=5)
     98280
@@ -174,11 +181,12 @@ def number_of_tables(kinds: int, records: int) -> int:
 
 
 def number_of_anonymous_tables(cells: int, values: int, records: int, k: int) -> int:
-    """How many tables of so many rows are k-anonymous: `cells` combinations of quasi-identifiers, `values` of the rest.
+    """Return the number of k-anonymous tables of `records` rows.
 
-    The coefficient of x^records in sum over g of C(cells, g) (sum over n >= k of C(n + values - 1, n) x^n)^g: g classes
-    are chosen, and each holds n rows of any values. Erratum: eq. 25 counts kinds of whole rows as classes, although
-    classes are formed by the quasi-identifiers alone, and only tables of k floor(records/k) rows.
+    There are `cells` combinations of quasi-identifiers and `values` combinations of the other attributes. The number is
+    the coefficient of x^records in sum over g of C(cells, g) (sum over n >= k of C(n + values - 1, n) x^n)^g: g classes
+    are chosen, and each contains n rows of any values. Errata of eq. 25: it counts kinds of whole rows as classes,
+    although only the quasi-identifiers form classes, and it counts only tables of k floor(records/k) rows.
 
     >>> number_of_anonymous_tables(4 * 2, 3, records=5, k=2)
     3528

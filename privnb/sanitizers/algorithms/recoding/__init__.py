@@ -1,12 +1,13 @@
-"""Local recoding: classes of at least k records whose smallest labels cost the least certainty.
+"""Local recoding: classes of at least k records whose smallest labels have the least certainty penalty.
 
-Three steps, each of which sees only what a class's label costs: a descent cuts the table into classes far smaller than
-k, the cheapest classes too small join the class where they cost least, and members whose label gets cheaper elsewhere
-move. The sum that they lower is the certainty penalty of Xu et al., "Utility-Based Anonymization Using Local
-Recoding", KDD 2006, section 3; the search is our own (theirs joins pairs, or splits at two far records).
+The search has three steps, which use only the costs of class labels. A descent cuts the table into classes far smaller
+than k. Then the classes that are too small, beginning with the cheapest, join the class where they add the least cost.
+Finally, members whose label is cheaper in another class move there. The steps lower the certainty penalty of Xu et al.,
+"Utility-Based Anonymization Using Local Recoding", KDD 2006, section 3; the search is our own (their search joins
+pairs, or splits at two distant records).
 
-`label_costs`: what labels cost. `nearest_class`: the class that a box joins at the least cost. `descent`, `joins` and
-`moves`: the three steps.
+`label_costs`: the costs of labels. `nearest_class`: the class that a box joins at the least cost. `descent`, `joins`
+and `moves`: the three steps.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms import drop_stale_kernels
 from privnb.sanitizers.algorithms.recoding.descent import descend
 from privnb.sanitizers.algorithms.recoding.joins import join, join_until
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, UNIT, PricedRows, priced
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, UNIT, PricedRows, price_rows
 from privnb.sanitizers.algorithms.recoding.moves import move
 
-_FINER = 8  # the descent goes on to classes of k / 8 records: joining those beats cutting down to k at once
-_ROUNDS = 2  # a third changes the fourth digit of the mean penalty
+_FINER = 8  # the descent continues to classes of k / 8 records: joining these is better than cutting to k directly
+_ROUNDS = 2  # a third round changes the fourth digit of the mean penalty
 
 
 def local_recoding(
@@ -34,39 +35,43 @@ def local_recoding(
     k: int,
     holds: Callable[[Array], Array] | None = None,
 ) -> Array:
-    """The class of each distinct combination, 0 to classes - 1; every class has k records or more.
+    """Return the class of each distinct combination, 0 to classes - 1; every class has at least k records.
 
-    codes: integer array (m, attributes), distinct rows of positions on the attributes' lines. multiplicities: integer
-    array (m,), records of each. lines: one an attribute; an integer array (levels, positions) with the node that holds
-    each position at each level, as `Taxonomy.groups`, whose label is the lowest common one; or the number of positions,
-    for labels that run from the lowest to the highest, but for that of a missing number, which stands last. holds:
-    which classes are allowed, called with an integer array (m,) of classes 0 to c - 1, returns a bool array (c,).
-    Whatever it asks must still hold in a union of classes that hold; classes that fail join their cheapest neighbour
-    until none fails.
+    - `codes`: distinct rows of positions on the lines of the attributes, as an integer array (m, attributes).
+    - `multiplicities`: the number of records of each row, as an integer array (m,).
+    - `lines`: one per attribute. A line may be an integer array (levels, positions) with the node of each position at
+      each level, such as `Taxonomy.groups`; a label is then the lowest common node. A line may also be the number of
+      positions; a label then runs from the lowest to the highest position, except for the label of a missing number,
+      whose position is last.
+    - `holds`: a function of an integer array (m,) of classes 0 to c - 1, which returns the allowed classes as a boolean
+      array (c,).
 
-    Minimizes, without a promise of the optimum, the sum over records and attributes of (positions under the label - 1)
-    / (positions - 1). A combination is never split over classes; the result depends on the order of rows in nothing
-    but its own order. Raises ValueError when even one class of all records has fewer than k, or is not allowed.
+    A union of allowed classes must be allowed, too. Classes that are not allowed join their cheapest neighbor
+    until all are allowed.
+
+    The search minimizes, without a guarantee of the optimum, the sum over records and attributes of (positions under
+    the label - 1) / (positions - 1). A combination is never split over classes; the order of rows affects only the
+    order of the result. Raises ValueError if a class of all records has fewer than k records or is not allowed.
     """
     codes, weights = np.asarray(codes, dtype=np.int64), np.asarray(multiplicities, dtype=np.int64)
     if not 1 <= k <= weights.sum():
-        raise UsageError(f"classes of k={k} records cannot be made of {weights.sum()}. Give k from 1 to that.")
+        raise UsageError(f"`k` must be from 1 to the number of records, {weights.sum()}; got {k}.")
     if len(weights) and weights.min() < 1:
-        raise UsageError("multiplicities must be whole numbers from 1.")
+        raise UsageError("`multiplicities` must be whole numbers of at least 1.")
     if 2 * int(weights.sum()) * len(lines) * UNIT >= NEVER:
         raise UsageError(
-            f"{weights.sum()} records weigh too much for exact costs. Give fewer, or a smaller population."
+            f"{weights.sum()} records are too many for exact costs. Give fewer records, or a smaller population."
         )
-    # Short lines first: a step on them costs most, so that a search sees soonest that it is too much.
+    # # Short lines come first: a step on them adds the most cost, so a search soon exceeds its limit.
     sides = sorted(range(len(lines)), key=lambda a: lines[a] if np.isscalar(lines[a]) else np.shape(lines[a])[1])
     codes = codes[:, sides]
     order = np.lexsort(codes.T[::-1])
     back = np.argsort(order)
-    combinations = priced(codes[order], weights[order], [lines[a] for a in sides])
+    combinations = price_rows(codes[order], weights[order], [lines[a] for a in sides])
     if not (np.diff(combinations.points, axis=0) != 0).any(axis=1).all():
-        raise UsageError("the rows of codes must be distinct. Group them and give their multiplicities.")
+        raise UsageError("the rows of `codes` must be distinct. Group equal rows and give their multiplicities.")
     levels = combinations.groups.shape[1]
-    # Every step numbers classes along the descent, so that neighbours in number are neighbours in the table.
+    # # Every step numbers classes along the descent, so classes with neighboring numbers are neighbors in the table.
     classes = descend(combinations, np.zeros(len(codes), np.int64), 1 + k // _FINER, 1)
     classes = join(combinations, classes, _short(combinations, classes, k), k)
     changed = np.ones(len(codes), dtype=bool)
@@ -79,24 +84,25 @@ def local_recoding(
     return classes[back]
 
 
-def joined(
+def join_classes(
     codes: Array,
     lines: Sequence[Array | int],
     classes: Array,
     k: int,
     holds: Callable[[Array], Array],
 ) -> Array:
-    """Classes of n records after those that are too small or not allowed have joined the others, as `local_recoding`
-    does it: the cheapest to the one where it costs least, until none is left.
+    """Return the classes of n records after those classes that are too small or not allowed have joined others.
 
-    codes: integer array (n, attributes); classes: integer array (n,) from 0. Returns one of the same kind.
+    The joins are those of `local_recoding`: the cheapest class joins the one where it adds the least cost, until all
+    classes are allowed. `codes` is an integer array (n, attributes), and `classes` an integer array (n,) from 0. The
+    result is an array of the same kind.
     """
-    records = priced(codes, np.ones(len(codes)), lines)
+    records = price_rows(codes, np.ones(len(codes)), lines)
     return join_until(records, join(records, classes, _short(records, classes, k), k), k, holds)
 
 
 def _short(table: PricedRows, classes: IntArray, k: int) -> BoolArray:
-    """Which classes have fewer than k records, bool array (classes,)."""
+    """Return which classes have fewer than k records, as a boolean array (classes,)."""
     return np.bincount(classes, table.weights) < k
 
 

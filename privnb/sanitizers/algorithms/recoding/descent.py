@@ -1,4 +1,4 @@
-"""The descent of local recoding: specialize one attribute of a class after another, as long as that pays."""
+"""The descent of local recoding: classes are specialized, one attribute at a time, as long as the cost falls."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows,
 def descend(table: PricedRows, classes: IntArray, k: int, levels: int) -> IntArray:
     """Cut classes as long as that lowers the total cost and leaves k records in each part.
 
-    One cut specializes an attribute by 1 to `levels` levels. table: of m points. classes: integer array (m,).
-    Returns one of the same kind, 0 to classes - 1 in the order of the cuts, so that neighbours in number are neighbours
-    in the table.
+    One cut specializes an attribute by 1 to `levels` levels. `table` has m points, and `classes` is an integer array
+    (m,). The result is an array of the same kind, numbered from 0 in the order of the cuts, so that classes with
+    neighboring numbers are neighbors in the table.
     """
     order = np.argsort(classes, kind="stable")
     ends = np.append(0, np.cumsum(np.unique(classes, return_counts=True)[1]))
@@ -26,8 +26,10 @@ def descend(table: PricedRows, classes: IntArray, k: int, levels: int) -> IntArr
 
 @njit(cache=True)
 def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels: int) -> IntArray:
-    """`descend` for classes that stand one after another in `order`, integer array (m,), from ends[c] to before
-    ends[c + 1]."""
+    """Cut classes that are listed one after another in `order`, see `descend`.
+
+    Class c is at the positions from ends[c] to before ends[c + 1] of the integer array `order` (m,).
+    """
     m, attributes = table.points.shape
     stack = np.empty((m + 2, 2), np.int64)
     part, moved, classes = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
@@ -51,7 +53,8 @@ def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels:
                 a, down = choice // levels, choice % levels + 1
                 sizes = _parts(table, members, a, low[a], high[a], down, k, part)
                 worth = _worth(table, members, part, sizes, total) if len(sizes) > 1 else 0.0
-                # The margin keeps the last digit of a logarithm, which differs between machines, from deciding ties.
+                # # Without the margin, the last digit of a logarithm, which differs between machines, would decide
+                # ties.
                 if worth > best * (1 + ROUNDING):
                     best, chosen = worth, choice
             if chosen < 0:
@@ -77,10 +80,10 @@ def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels:
 
 @njit(cache=True)
 def _worth(table: PricedRows, members: IntArray, part: IntArray, sizes: IntArray, total: Int) -> float:
-    """What a cut saves of the total units, per bit that it tells of its records.
+    """Return the units that a cut saves, per bit of information about its records.
 
-    Per bit, as cuts are scarce: a table of n records allows about n log(n / k) of them. part: integer array of at least
-    the members' length; sizes: the records of each part.
+    Savings are compared per bit, because all cuts of a table of n records give only about n log(n / k) bits. `part`: an
+    integer array of at least the length of `members`; `sizes`: the number of records of each part.
     """
     attributes = table.points.shape[1]
     low, high = np.full((len(sizes), attributes), NEVER), np.full((len(sizes), attributes), -1)
@@ -99,11 +102,11 @@ def _worth(table: PricedRows, members: IntArray, part: IntArray, sizes: IntArray
 def _parts(
     table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, k: Int, part: IntArray
 ) -> IntArray:
-    """Write the part of each member when attribute a, labelled low to high, is specialized some levels `down`;
-    return the records of each.
+    """Write the part of each member when attribute a, labeled low to high, is specialized `down` levels.
 
-    Children of k records are parts. The others share one that keeps the label; if they are fewer than k, the smallest
-    such child joins them. One part or none: no cut.
+    Children of at least k records are parts. The records of the other children share one part that keeps the label; if
+    there are fewer than k of these records, the smallest child of at least k records joins them. Returns the number of
+    records of each part. A cut must have at least two parts.
     """
     records = divide(table, members, a, low, high, down, part)
     if not len(records):

@@ -1,4 +1,4 @@
-"""The joins of local recoding: classes that may not stand alone join others, the cheapest first."""
+"""The joins of local recoding: classes that are not allowed join other classes, the cheapest first."""
 
 from __future__ import annotations
 
@@ -12,30 +12,38 @@ from numba import njit
 from privnb.runtime.arrays import BoolArray, Int, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, widen
-from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put
+from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, replace_box
 
 
 def join(table: PricedRows, classes: IntArray, short: BoolArray, k: int) -> IntArray:
-    """Join each class that is `short`, bool array (classes,), cheapest first, to the one where the total rises least.
+    """Join each class marked in `short`, the cheapest first, to the class where the total rises least.
 
-    table: `PricedRows` of m points. classes: integer array (m,). A union stays short as long as it has fewer than k
-    records. Returns the classes, integer array (m,) from 0, in the order of those that they joined.
+    - `table`: `PricedRows` of m points.
+    - `classes`: integer array (m,).
+
+    A union stays short as long as it has fewer than k records. Returns the classes as an integer array (m,), numbered
+    from 0 in the order of the classes that they joined.
     """
     return np.unique(_join_all(table, classes, short, k), return_inverse=True)[1]
 
 
 def join_until(table: PricedRows, classes: IntArray, k: int, holds: Callable[[IntArray], BoolArray]) -> IntArray:
-    """`join` classes that are not allowed, until all are. holds: as for `local_recoding`."""
+    """Let classes that are not allowed join other classes until all classes are allowed.
+
+    - `holds`: a function of an integer array (m,) of classes, which returns the allowed classes as a boolean array.
+    """
     while not (allowed := np.asarray(holds(classes), dtype=bool)).all():
         if len(allowed) == 1:
-            raise UsageError("not even one class of all records is allowed. Ask for less.")
+            raise UsageError(
+                "`holds` must allow one class of all records; got a function that refuses this class. Relax the models."
+            )
         classes = join(table, classes, ~allowed, k)
     return classes
 
 
 @njit(cache=True)
 def _join_all(table: PricedRows, classes: IntArray, short: BoolArray, k: Int) -> IntArray:
-    """`join` with gaps in the numbers that it returns; writes on `short`."""
+    """Return the classes after the joins of `join`, with gaps in their numbers; change `short` in place."""
     tree = plant(table, classes)
     leaves = len(tree.cost) // 2
     parent = np.arange(2 * leaves)
@@ -43,7 +51,7 @@ def _join_all(table: PricedRows, classes: IntArray, short: BoolArray, k: Int) ->
     heapify(queue)
     while queue:
         cost, leaf = heappop(queue)
-        # A class that has been joined to meanwhile is queued anew if it is still short.
+        # A class that others have joined in the meantime is queued again if it is still short.
         if parent[leaf] != leaf or cost != tree.cost[leaf] or not short[leaf - leaves]:
             continue
         low, high, weight = tree.low[leaf].copy(), tree.high[leaf].copy(), tree.weight[leaf]
@@ -52,8 +60,8 @@ def _join_all(table: PricedRows, classes: IntArray, short: BoolArray, k: Int) ->
             break
         widen(low, high, tree.low[other], tree.high[other])
         parent[leaf] = other
-        put(table, tree, leaf, low, high, np.int64(0))
-        put(table, tree, other, low, high, tree.weight[other] + weight)
+        replace_box(table, tree, leaf, low, high, np.int64(0))
+        replace_box(table, tree, other, low, high, tree.weight[other] + weight)
         short[other - leaves] = tree.weight[other] < k
         if short[other - leaves]:
             heappush(queue, (tree.cost[other], other))

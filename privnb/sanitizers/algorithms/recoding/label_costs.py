@@ -1,8 +1,8 @@
-"""What the labels of classes cost: the part of local recoding that knows taxonomies and runs of numbers.
+"""The costs of class labels: the part of local recoding that knows taxonomies and runs of numbers.
 
-A box is the positions that a class covers, attribute by attribute, from its array `low` to its array `high`, both
-(attributes,) and ends included. Its label is the smallest that covers it. Costs are integers, so that sums and ties
-are exact: 1, the cost of a label that covers a whole line, is 2^20 units.
+A box consists of the positions that a class covers, attribute by attribute, from its array `low` to its array `high`,
+both (attributes,), including the ends. The label of a box is the smallest label that covers the box. Costs are
+integers, so that sums and ties are exact: the cost 1, for a label that covers a whole line, is 2^20 units.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, Int, IntArray
 
 UNIT = 2**20
-NEVER = 2**62  # above every cost and position
-SQUARE = 4096  # leaves: the costs of a larger tree would take 64 MB and more, and are looked up level by level
+NEVER = 2**62  # larger than every cost and position
+SQUARE = 4096  # number of leaves; the costs of a larger tree would take at least 64 MB and are looked up level by level
 
 
 class PricedRows(NamedTuple):
-    """Distinct combinations and what labels cost them.
+    """Distinct combinations and the costs of their labels.
 
-    points: integer array (m, attributes), positions on the attributes' lines. weights: integer array (m,), records of
-    each point. groups: integer array (attributes, levels, positions), the node that holds each position at each level.
-    nodes: of the same shape, the units that the label of each node costs. spans: the units that the label of positions
-    low to high costs, attribute a's square from begin[a] in rows of width[a]; 0 rows of a tree of more than `SQUARE`
-    leaves. steps: where labels are runs, which need no square, how far apart two positions are at most; else 0. Of runs
-    the points are `places`.
+    - `points`: positions on the lines of the attributes, as an integer array (m, attributes).
+    - `weights`: the number of records of each point, as an integer array (m,).
+    - `groups`: the node of each position at each level, as an integer array (attributes, levels, positions).
+    - `nodes`: the units of the label of each node, as an array of the same shape.
+    - `spans`: the units of the label of positions low to high. The square of attribute a begins at begin[a], in rows of
+      width[a]; a tree of more than `SQUARE` leaves has 0 rows.
+    - `steps`: the largest distance of two positions for labels that are runs, which need no square; otherwise 0.
+    - `places`: the points of runs.
     """
 
     points: IntArray
@@ -42,12 +44,13 @@ class PricedRows(NamedTuple):
     steps: IntArray
 
 
-def priced(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows:
-    """The `PricedRows` of combinations, integer array (m, attributes), and the records of each, integer array (m,).
+def price_rows(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows:
+    """Return the `PricedRows` of combinations, which are the rows of the integer array `codes` (m, attributes).
 
-    lines: one an attribute; an integer array (levels, positions) with the node that holds each position at each level,
-    whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
-    highest, but for that of a missing number, which stands last.
+    - `weights`: the number of records of each combination, as an integer array (m,).
+    - `lines`: one per attribute; an integer array (levels, positions) with the node of each position at each level,
+      whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
+      highest, except for that of a missing number, which is last.
     """
     points, weights = np.array(codes, np.int64, order="C"), np.ascontiguousarray(weights, np.int64)
     trees = [np.asarray(line) for line in lines if not np.isscalar(line)]
@@ -72,7 +75,7 @@ def priced(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows:
 
 
 def _square(groups: IntArray, nodes: IntArray) -> IntArray:
-    """The units that each pair of positions costs: integer array (positions, positions)."""
+    """Return the units of each pair of positions: integer array (positions, positions)."""
     costs = np.full((groups.shape[1],) * 2, -1, np.int32)
     for node, of_node in zip(groups, nodes, strict=False):
         costs = np.where((costs < 0) & (node[:, None] == node), of_node[node][:, None], costs)
@@ -81,7 +84,7 @@ def _square(groups: IntArray, nodes: IntArray) -> IntArray:
 
 @njit(cache=True)
 def cost(table: PricedRows, a: Int, low: Int, high: Int) -> Int:
-    """Units that the label of positions low to high of attribute a costs each record."""
+    """Return the cost per record, in units, of the label of positions low to high of attribute a."""
     if table.width[a]:
         return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
     if table.steps[a]:
@@ -94,7 +97,7 @@ def cost(table: PricedRows, a: Int, low: Int, high: Int) -> Int:
 
 @njit(cache=True)
 def box_cost(table: PricedRows, low: IntArray, high: IntArray) -> Int:
-    """Units that the labels of a box, arrays (attributes,), cost each record, summed over the attributes."""
+    """Return the cost per record, in units, of the labels of a box, summed over the attributes."""
     total = np.int64(0)
     for a in range(len(low)):
         total += cost(table, a, low[a], high[a])
@@ -103,13 +106,13 @@ def box_cost(table: PricedRows, low: IntArray, high: IntArray) -> Int:
 
 @njit(cache=True)
 def empty(low: IntArray, high: IntArray) -> None:
-    """Make a box, arrays (attributes,), one without positions."""
+    """Empty a box, given as arrays (attributes,), so that it has no positions."""
     low[:], high[:] = NEVER, -1
 
 
 @njit(cache=True)
 def widen(low: IntArray, high: IntArray, other_low: IntArray, other_high: IntArray) -> None:
-    """Let a box cover another one, or a point given twice; all arrays (attributes,)."""
+    """Widen a box to cover another box, or a point that is given as both ends; all arrays are (attributes,)."""
     for a in range(len(low)):
         low[a] = min(low[a], other_low[a])
         high[a] = max(high[a], other_high[a])
@@ -117,11 +120,12 @@ def widen(low: IntArray, high: IntArray, other_low: IntArray, other_high: IntArr
 
 @njit(cache=True)
 def divide(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, child: IntArray) -> IntArray:
-    """Write the number of the node under which each member lies, some levels `down` from attribute a's label.
+    """For each member, write the number of its node `down` levels below the label of attribute a.
 
-    The label is that of low to high. A run has one level below, of two: up to the median and above it. members: integer
-    array (size,), rows of the points. child: integer array of at least that length, to write on. Returns the records
-    under each node, integer array (nodes,), some of them 0; an empty array when the label has no such level.
+    The label covers low to high. A run has one level below it, with two nodes: up to the median and above the median.
+    `members` is an integer array (size,) of rows of the points, and `child` an integer array of at least that length,
+    which the function writes. Returns the number of records under each node as an integer array (nodes,), with some
+    zeros; the array is empty if there is no such level below the label.
     """
     is_run, level = table.steps[a] > 0, np.int64(0)
     if not is_run:
@@ -140,7 +144,7 @@ def divide(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, do
 
 @njit(cache=True)
 def _median(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int) -> Int:
-    """The lowest position from low on up to which half of the members' records lie; high if that is above it."""
+    """Return the lowest position from low to high up to which at least half of the members' records lie."""
     total = np.int64(0)
     for x in members:
         total += table.weights[x]

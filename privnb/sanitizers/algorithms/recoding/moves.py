@@ -1,4 +1,4 @@
-"""The moves of local recoding: members leave a class together, each for the class where it costs least."""
+"""The moves of local recoding: members leave a class together; each joins the class where it adds the least cost."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from numba import njit
 
 from privnb.runtime.arrays import BoolArray, Int, IntArray
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, divide, empty, widen
-from privnb.sanitizers.algorithms.recoding.nearest_class import Tree, nearest, plant, put
+from privnb.sanitizers.algorithms.recoding.nearest_class import Tree, nearest, plant, replace_box
 
 
 class _Places(NamedTuple):
-    """Who is where.
+    """The class of each point, and the points of each class.
 
-    classes: integer array (m,). first: of each leaf the first point, following: of each point the next one in its
-    class, -1 for none. changed: bool array (m,), whether the point has moved.
+    - `classes`: integer array (m,).
+    - `first`: the first point of each leaf.
+    - `following`: the next point in the class of each point, -1 for none.
+    - `changed`: whether each point has moved, as a boolean array (m,).
     """
 
     classes: IntArray
@@ -27,10 +29,11 @@ class _Places(NamedTuple):
 
 @njit(cache=True)
 def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> None:
-    """Lower the total by moves, in place, beginning with the classes of which a point has `changed`.
+    """Lower the total cost by moves, in place, beginning with the classes in which a point has `changed`.
 
-    table: of m points. classes: integer array (m,); gaps in the numbers are left behind. changed: bool array
-    (m,); when it returns, what moved.
+    - `table`: `PricedRows` of m points.
+    - `classes`: integer array (m,); gaps in the numbers remain.
+    - `changed`: bool array (m,), which afterwards marks the points that moved.
     """
     tree = plant(table, classes)
     leaves = len(tree.cost) // 2
@@ -48,10 +51,10 @@ def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> No
 
 @njit(cache=True)
 def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) -> bool:
-    """Make the first move out of a class that lowers the total; return whether there is one.
+    """Make the first move out of a class that lowers the total; return whether there is such a move.
 
-    Who leaves: everybody; those under one child of the label on one attribute, or all but those; a single point whose
-    own label gets cheaper. k records stay, or none.
+    The candidates are all members; the members under one child of the label on one attribute, or all except these; and
+    single points whose own label becomes cheaper. Either at least k records stay, or all records leave.
     """
     everybody = tree.weight[leaf]
     if everybody == NEVER or not tree.cost[leaf]:
@@ -63,7 +66,7 @@ def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) 
     x = places.first[leaf]
     for i in range(size):
         members[i] = x
-        # Who would cost more than twice what it costs now is looked up only when a set that it is in may gain.
+        # # A point whose cost would more than double is looked up only if a set with this point may lower the total.
         limit = min(everybody, 2 * table.weights[x]) * tree.cost[leaf]
         alone[i] = nearest(table, tree, table.points[x], table.points[x], table.weights[x], leaf, limit)[1]
         x = places.following[x]
@@ -89,9 +92,13 @@ def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) 
 def _leave(
     table: PricedRows, tree: Tree, places: _Places, leaf: Int, members: IntArray, goes: BoolArray, alone: IntArray
 ) -> bool:
-    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; return whether it
-    does. alone: units, the least by which the total rises when each goes alone."""
-    # What is saved where they leave, and the least that is lost where they go.
+    """Let the members of a class that are marked in `goes` leave, if this lowers the total.
+
+    - `alone`: the smallest rise of the total, in units, if each member leaves alone.
+
+    Returns whether the members left.
+    """
+    # # The saving in the class that they leave, and a lower bound of the loss in the classes that they join.
     attributes = table.points.shape[1]
     low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
     empty(low, high)
@@ -107,7 +114,7 @@ def _leave(
         gain -= stay * box_cost(table, low, high)
     if least >= gain:
         return False
-    # What is lost when they go one after another; what their targets were before takes the moves back.
+    # # The loss if they move one after another; the former state of the targets is kept to undo the moves.
     going = members[goes]
     target, weight = np.empty(len(going), np.int64), np.empty(len(going), np.int64)
     lows, highs = np.full((len(going), attributes), NEVER), np.full((len(going), attributes), -1)
@@ -116,15 +123,15 @@ def _leave(
         other, rise = nearest(table, tree, point, point, records, leaf, gain)
         if other < 0:
             for j in range(i - 1, -1, -1):
-                put(table, tree, target[j], lows[j], highs[j], weight[j])
+                replace_box(table, tree, target[j], lows[j], highs[j], weight[j])
             return False
         gain -= rise
         target[i], weight[i] = other, tree.weight[other]
         widen(lows[i], highs[i], tree.low[other], tree.high[other])
         widen(tree.low[other], tree.high[other], point, point)
-        put(table, tree, other, tree.low[other], tree.high[other], weight[i] + records)
-    put(table, tree, leaf, low, high, stay)
-    # The members of a class stand in the order in which they came, the last first.
+        replace_box(table, tree, other, tree.low[other], tree.high[other], weight[i] + records)
+    replace_box(table, tree, leaf, low, high, stay)
+    # The members of a class are listed in the order of their arrival, the last first.
     places.first[leaf] = -1
     for i in range(len(members) - 1, -1, -1):
         if not goes[i]:

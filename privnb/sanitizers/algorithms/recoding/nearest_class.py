@@ -1,4 +1,4 @@
-"""The class that a box joins at the least cost, found without looking at all of them: a search tree over classes."""
+"""The class that a box joins at the least cost, by a search tree over classes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from numba import njit
 from privnb.runtime.arrays import Int, IntArray
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, cost, widen
 
-_DEEP = 128  # more nodes than a search ever keeps open: one a level of the tree
+_DEEP = 128  # more than the number of nodes that a search keeps open, which is one per level of the tree
 
 
 class Tree(NamedTuple):
     """A binary tree over the classes: node i has the children 2i and 2i + 1, class c is the leaf `leaves + c`.
 
-    low, high: integer arrays (2 leaves, attributes), the highest low end and the lowest high end in the node, so that
-    whoever joins any of its classes covers at least what lies between. cost: (2 leaves,), units a record, the highest.
-    weight: (2 leaves,), records, the lowest. In a leaf these are the class's own. An empty leaf bounds nothing: its
-    weight is `NEVER`.
+    - `low`, `high`: integer arrays (2 leaves, attributes), the highest low end and the lowest high end in the node, so
+      that a box that joins any of its classes covers at least the positions between them.
+    - `cost`: (2 leaves,), the highest cost in units per record.
+    - `weight`: (2 leaves,), the lowest number of records. In a leaf, these are the numbers of the leaf's class.
+
+    An empty leaf sets no bound: its weight is `NEVER`.
     """
 
     low: IntArray
@@ -30,7 +32,7 @@ class Tree(NamedTuple):
 
 @njit(cache=True)
 def plant(table: PricedRows, classes: IntArray) -> Tree:
-    """The tree over the classes, integer array (m,), of a `PricedRows`'s points."""
+    """Return the tree over the classes of the points of `PricedRows`; `classes` is an integer array (m,)."""
     leaves = 1
     for c in classes:
         while leaves <= c:
@@ -57,8 +59,8 @@ def plant(table: PricedRows, classes: IntArray) -> Tree:
 
 
 @njit(cache=True)
-def put(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray, weight: Int) -> None:
-    """Give a leaf's class another box, arrays (attributes,), and number of records; 0 records: there is no class."""
+def replace_box(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray, weight: Int) -> None:
+    """Replace the box (two arrays) and the number of records of a leaf's class; 0 records remove the class."""
     if weight:
         for a in range(len(low)):
             tree.low[leaf, a], tree.high[leaf, a] = low[a], high[a]
@@ -72,13 +74,13 @@ def put(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray,
 
 @njit(cache=True)
 def _clear(tree: Tree, leaf: Int) -> None:
-    """Make a leaf one without a class."""
+    """Empty a leaf."""
     tree.low[leaf], tree.high[leaf], tree.cost[leaf], tree.weight[leaf] = -1, NEVER, -1, NEVER
 
 
 @njit(cache=True)
 def _pull(tree: Tree, node: Int) -> bool:
-    """Draw a node from its children; returns whether that changed it."""
+    """Recompute a node from its children; return whether the node changed."""
     left, right, changed = 2 * node, 2 * node + 1, False
     for a in range(tree.low.shape[1]):
         low, high = max(tree.low[left, a], tree.low[right, a]), min(tree.high[left, a], tree.high[right, a])
@@ -90,11 +92,13 @@ def _pull(tree: Tree, node: Int) -> bool:
     return changed
 
 
-# A call would pass every array in parts: inlined, the search is faster.
+# A call would pass every array in parts: inlining makes the search faster.
 @njit(cache=True, inline="always")
 def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArray, weight: Int, limit: Int) -> Int:
-    """The least units by which the total can rise when a box of some records, itself without cost, joins a class in the
-    node: exact in a leaf; `NEVER` once it passes the limit."""
+    """Return the smallest rise of the total, in units, if a box of some records joins a class in the node.
+
+    The cost of the box itself is not counted. The result is exact in a leaf, and `NEVER` if it exceeds the limit.
+    """
     if tree.weight[node] == NEVER:
         return NEVER
     total, rise = 0, 0
@@ -110,8 +114,11 @@ def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArra
 def nearest(
     table: PricedRows, tree: Tree, low: IntArray, high: IntArray, weight: Int, own: Int, limit: Int
 ) -> tuple[Int, Int]:
-    """The leaf other than `own` that a box, arrays (attributes,), of some records joins at the least rise of the total,
-    and that rise in units; -1 and the limit if none is below it."""
+    """Return the leaf, other than `own`, that a box of records joins with the least rise of the total, and this rise.
+
+    The box is given by two arrays (attributes,), and the rise is in units. If no rise is below the limit, the result is
+    -1 and the limit.
+    """
     leaves = len(tree.cost) // 2
     stack, bounds = np.empty(_DEEP, np.int64), np.empty(_DEEP, np.int64)
     best = -1

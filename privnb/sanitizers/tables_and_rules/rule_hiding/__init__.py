@@ -1,17 +1,16 @@
-"""Change records as little as possible so that sensitive rules are no longer found in them.
+"""Functions that change records as little as possible so that sensitive rules are no longer found in them.
 
-What is published here is no table by a schema but baskets, or the rules that are mined of them. So these are functions
-from baskets to baskets and no `Sanitizer`: no attack on a person's row and no class of people is about them. All of
-them delete items, add some (1.a) or block cells, and what they did to the other rules is said by
-`measures.rule_hiding`.
+The functions publish baskets, or rules mined from these, and not a table with a schema. The functions take and return
+baskets and are not sanitizers: attacks on a person's row and classes of people do not apply to them. The functions
+delete items, add some (1.a) or block cells, and `measures.rule_hiding` reports their effect on the other rules.
 
-The book's chapter on it is lost in the text at hand; each way is built from its own paper's idea, and says where the
-paper is not explicit. To hide rules with least change is NP-hard (Atallah et al. 1999).
+The chapter is missing from the text of the book that was available. Each method follows its own paper, and notes where
+the paper is not explicit. Hiding rules with the least change is NP-hard (Atallah et al. 1999).
 
 Source: Aggarwal and Yu 2008, chapter 11 and section 10.3.
 """
 
 from privnb.sanitizers.tables_and_rules.rule_hiding.exact import hide_exactly
-from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import WAYS, block, hide
+from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import HIDING_METHODS, block, hide
 
-__all__ = ["WAYS", "block", "hide", "hide_exactly"]
+__all__ = ["HIDING_METHODS", "block", "hide", "hide_exactly"]

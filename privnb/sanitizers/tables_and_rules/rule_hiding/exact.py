@@ -1,6 +1,7 @@
-"""Hide rules with the fewest deletions that there are: an integer program.
+"""An integer program that hides rules with the smallest possible number of deletions.
 
-Records alike in all items that matter are counted, not listed: the unknowns are how many of each kind lose which items.
+Records that agree in all relevant items are counted, not listed: the unknowns are the numbers of records of each kind
+that lose each set of items.
 
 Source: Menon, Sarkar, Mukherjee, "Maximizing Accuracy of Shared Databases when Concealing Sensitive Patterns",
 Information Systems Research 16(3), 2005; Aggarwal and Yu 2008, chapter 11.
@@ -18,14 +19,22 @@ import numpy as np
 from privnb.miners.baskets import Baskets
 from privnb.runtime.validation import Positive, Share, validated
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import Rules, SomeBaskets, Task, supporting
+from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import Rules, SomeBaskets, Task, find_supporting
 
 SECONDS = 60
 
 
-class Hidden(NamedTuple):
-    """The changed baskets; how many items were deleted; and the optimality gap, 0 where no fewer would do: the share by
-    which fewer may do.
+class HiddenRules(NamedTuple):
+    """Baskets in which rules are hidden.
+
+    Attributes
+    ----------
+    baskets : Baskets
+        The changed baskets.
+    deleted : int
+        The number of deleted items.
+    gap : float
+        The optimality gap: the share by which the smallest sufficient number may be lower; 0 if it cannot be lower.
     """
 
     baskets: Baskets
@@ -34,29 +43,31 @@ class Hidden(NamedTuple):
 
 
 @validated
-def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds: Positive = SECONDS) -> Hidden:
-    """The baskets with the fewest items deleted for which no rule's itemset is frequent.
+def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds: Positive = SECONDS) -> HiddenRules:
+    """Delete the smallest number of items for which no itemset of the rules is frequent.
 
     Parameters
     ----------
     baskets : Baskets
-        They stay as they are.
+        The original baskets, which stay unchanged.
     rules : list of Rule
+        The rules to hide.
     support : float
-        As of `hide`.
+        The threshold from which an itemset is frequent, see `hide`.
     seconds : float
-        After so many the best that was found stands, with its gap; above 0.
+        The time limit in seconds, above 0. After this time, the function returns the best solution so far, with its
+        gap.
 
     Returns
     -------
-    Hidden
+    HiddenRules
 
     Raises
     ------
     SanitizationError
-        Where no solution was found in time.
+        If no solution was found in time.
     ValueError
-        For an unknown item, and a threshold out of range.
+        For an unknown item, and for a threshold out of range.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
@@ -64,7 +75,7 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
     task = Task.of(baskets, rules, support, 1.0)
     places = sorted({place for itemset in task.itemsets for place in itemset})
     kinds, kind, sizes = np.unique(baskets.has[:, places], axis=0, return_inverse=True, return_counts=True)
-    options: list[tuple[int, set[int]]] = []  # of each unknown: the kind of record, and the items that go
+    options: list[tuple[int, set[int]]] = []  # the kind of record and the items to delete, by unknown
     loses = []
     for number, there in enumerate(kinds):
         held = [set(itemset) for itemset in task.itemsets if {*itemset} <= {*np.array(places)[there].tolist()}]
@@ -73,7 +84,7 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
             loses.append([set(itemset) in held and not gone.isdisjoint(itemset) for itemset in task.itemsets])
     group = np.array([number for number, _ in options], dtype=int)
     of_group = coo_array((np.ones(len(group)), (group, np.arange(len(group)))), (len(sizes), len(group)))
-    wanted = [supporting(baskets.has, itemset).sum() - task.least + 1 for itemset in task.itemsets]
+    wanted = [find_supporting(baskets.has, itemset).sum() - task.least + 1 for itemset in task.itemsets]
     lost = np.array(loses, dtype=float).reshape(-1, len(wanted)).T
     found = milp(
         np.array([len(gone) for _, gone in options], dtype=float),
@@ -84,21 +95,24 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
     )
     if found.x is None:
         raise SanitizationError(
-            f"no way to hide {len(task.itemsets)} itemsets was found in {seconds:g} seconds. Give more seconds, or "
-            "fewer rules."
+            f"no solution that hides {len(task.itemsets)} itemsets was found in {seconds:g} seconds. Raise "
+            "`seconds`, or give fewer rules."
         )
     has = baskets.has.copy()
-    left = [np.flatnonzero(kind.ravel() == number).tolist() for number in range(len(sizes))]  # of those alike the first
+    left = [
+        np.flatnonzero(kind.ravel() == number).tolist() for number in range(len(sizes))
+    ]  # the first records of each kind
     for (number, gone), many in zip(options, np.rint(found.x).astype(int), strict=True):
         has[np.ix_(left[number][:many], sorted(gone))] = False
         del left[number][:many]
     deleted = int(baskets.has.sum() - has.sum())
-    return Hidden(replace(baskets, has=has), deleted, float(getattr(found, "mip_gap", 0.0) or 0.0))
+    return HiddenRules(replace(baskets, has=has), deleted, float(getattr(found, "mip_gap", 0.0) or 0.0))
 
 
 def _breaking(held: Sequence[set[int]]) -> Iterator[set[int]]:
-    """Sets of items that are worth deleting together from a record with these sensitive itemsets: each item breaks one
-    that no other item of the set does.
+    """Yield sets of items that are worth deleting together from a record with these sensitive itemsets.
+
+    Each item of a set breaks an itemset that no other item of the set breaks.
     """
     among = sorted(set().union(*held)) if held else []
     for size in range(1, len(held) + 1):

@@ -1,11 +1,11 @@
-"""Ways to hide rules one record at a time: which record is changed next, and which of its items goes.
+"""Heuristics that hide rules one record at a time: they choose the next record to change and the items to delete.
 
 - `1.a`, `1.b`, `2.a`, `2.b`, `2.c`: Dasseni et al. 2001, Verykios et al. 2004.
 - `lattice`: Atallah et al. 1999.
 - `naive`, `MinFIA`, `MaxFIA`, `IGA`: Oliveira and Zaiane 2002; `SWA`, `RRA`, `RA`: Oliveira and Zaiane 2003.
 - `aggregate`, `disaggregate`, `hybrid`: Amiri 2007.
 
-`block` hides by unknowns: what is left is true, and nothing false is added (Saygin et al. 2001).
+`block` hides rules by unknown cells: all other cells stay true, and no false cell is added (Saygin et al. 2001).
 
 Source: Atallah, Elmagarmid, Ibrahim, Bertino, Verykios, "Disclosure Limitation of Sensitive Rules", KDEX 1999;
 Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004; Oliveira and Zaiane,
@@ -36,15 +36,21 @@ from privnb.runtime.validation import Randomness, Seed, Share, instead, validate
 Places = tuple[int, ...]  # columns of the items of an itemset
 SomeBaskets = Annotated[Baskets, instead(Baskets, "`Baskets.of_table(dataset)` gives those of a table.")]
 Rules = Annotated[Sequence[Rule], lambda name, value: expect.all_of(name, value, Rule, instead=RULE)]
-RULE = 'Rule.read("a, b => c") makes one.'
+RULE = 'Try Rule.read("a, b => c").'
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Rules that shall not be found: by place in the baskets' columns, and the thresholds in records.
+    """Rules that must not be found, and the thresholds in records.
 
-    `left`, `right`: lists of tuples of int, of each rule; `least`: count at which an itemset is frequent;
-    `confidence`.
+    Attributes
+    ----------
+    left, right : list of tuple of int
+        The columns of the items on each side of each rule.
+    least : int
+        The count from which an itemset is frequent.
+    confidence : float
+        The confidence from which a rule is found.
     """
 
     baskets: Baskets
@@ -57,27 +63,27 @@ class Task:
     @classmethod
     @validated
     def of(cls, baskets: SomeBaskets, rules: Rules, support: Share, confidence: Share) -> Task:
-        """Raises ValueError for an unknown item, and a threshold out of range."""
+        """Return the task. Raises ValueError for an unknown item, and for a threshold out of range."""
         if baskets.unknown is not None:
-            raise UsageError("baskets have blocked cells already. Hide rules of the original ones.")
+            raise UsageError("`baskets` must not have blocked cells. Give the original baskets.")
         if not rules:
-            raise UsageError("there are no rules to hide. Give one or more.")
+            raise UsageError("`rules` must contain at least one rule; got none.")
         left, right = ([tuple(baskets.places(sorted(rule[side]))) for rule in rules] for side in (0, 1))
         return cls(baskets, support, left, right, max(1, ceil(support * len(baskets) - ROUNDING)), confidence)
 
     @property
     def itemsets(self) -> list[Places]:
-        """The items of each rule, places, once each: a list of tuples."""
+        """The columns of the items of each rule, once each: a list of tuples."""
         return list(dict.fromkeys(tuple(sorted(a + b)) for a, b in zip(self.left, self.right, strict=True)))
 
 
-def supporting(has: BoolArray, places: Sequence[int]) -> BoolArray:
-    """Which records have all of these items: bool array (n,)."""
+def find_supporting(has: BoolArray, places: Sequence[int]) -> BoolArray:
+    """Return which records have all of these items: boolean array (n,)."""
     return np.all(has[:, list(places)], axis=1)
 
 
-def shortest(has: BoolArray, rows: IntArray) -> IntArray:
-    """The rows in order of how many items they have, integer array."""
+def sort_by_length(has: BoolArray, rows: IntArray) -> IntArray:
+    """Return the rows, as an integer array, in the order of their number of items."""
     return rows[np.argsort(np.count_nonzero(has[rows], axis=1), kind="stable")]
 
 
@@ -85,106 +91,113 @@ def shortest(has: BoolArray, rows: IntArray) -> IntArray:
 def hide(
     baskets: SomeBaskets, rules: Rules, *, way: str, support: Share, confidence: Share, rng: Randomness = None
 ) -> Baskets:
-    """The baskets with items deleted, or added, so that the rules are no longer found.
+    """Delete items, or add some, so that the rules are no longer found.
 
-    Not every way always succeeds: `1.a` may run out of records. How many rules stay, and what becomes of the others,
-    `measures.rule_hiding.side_effects` says.
+    Not every method always succeeds: `1.a` may run out of records. `measures.rule_hiding.side_effects` reports the
+    number of rules that remain, and the effect on other rules.
 
     Parameters
     ----------
     baskets : Baskets
-        n records; they stay as they are.
+        The original baskets of n records, which stay unchanged.
     rules : list of Rule
-        To be hidden.
+        The rules to hide.
     way : str
-        One of `WAYS`.
+        One of `HIDING_METHODS`.
     support, confidence : float
-        A rule is found from these shares on; above 0, at most 1. The ways of Oliveira and Zaiane do not ask for them,
-        and change every record with a sensitive itemset.
+        A rule is found if it reaches these shares, above 0 and at most 1. The methods of Oliveira and Zaiane do not use
+        these shares and change every record with a sensitive itemset.
     rng : int, Generator or None
-        For `RA`, which draws.
+        The source of random draws for `RA`.
 
     Returns
     -------
     Baskets
-        As many records, of which some may be empty.
+        The same number of records; some of them may be empty.
 
     Raises
     ------
     ValueError
-        For an unknown item or way, and for a threshold out of range.
+        For an unknown item or method, and for a threshold out of range.
     """
-    expect.one_of("way", way, WAYS)
+    expect.one_of("way", way, HIDING_METHODS)
     has = baskets.has.copy()
-    change, *more = WAYS[way]
+    change, *more = HIDING_METHODS[way]
     change(has, Task.of(baskets, rules, support, confidence), np.random.default_rng(rng), *more)
     return replace(baskets, has=has)
 
 
 def _rule_by_rule(has: BoolArray, task: Task, rng: Generator, change: Callable[..., bool]) -> None:
-    """1.a, 1.b and 2.a: one rule after the other; what is done for one may bring another back, so they start over."""
+    """Hide one rule after another (1.a, 1.b and 2.a).
+
+    A change for one rule may bring another one back, so the loop starts over.
+    """
     moved = True
     while moved:
         moved = False
         for left, right in zip(task.left, task.right, strict=True):
-            both, own = int(supporting(has, left + right).sum()), int(supporting(has, left).sum())
+            both, own = int(find_supporting(has, left + right).sum()), int(find_supporting(has, left).sum())
             if both >= task.least and both >= task.confidence * own - ROUNDING:
                 moved |= change(has, task, left, right, both, own)
 
 
 def _raise_left(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int) -> bool:
-    """Records with part of the left side get the rest of it, so that the confidence falls."""
+    """Complete the left side in records that have part of it, so that the confidence falls."""
     wanted = floor(both / task.confidence + ROUNDING) - own + 1
     part = has[:, list(left)].sum(axis=1)
-    fits = np.flatnonzero((part < len(left)) & ~supporting(has, right))
+    fits = np.flatnonzero((part < len(left)) & ~find_supporting(has, right))
     chosen = fits[np.argsort(-part[fits], kind="stable")][:wanted]
     has[np.ix_(chosen, np.array(left))] = True
     return len(chosen) > 0
 
 
 def _lower(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int, *, any_side: bool) -> bool:
-    """The shortest records that the rule is true of lose an item, that which fewest records have: of the rule's right
-    side, or of `any_side`.
+    """Delete the least frequent item of a rule from the shortest records that support it.
+
+    The item is on the right side of the rule, or on `any_side`.
     """
-    rows, frequency = np.flatnonzero(supporting(has, left + right)), has.sum(axis=0)
+    rows, frequency = np.flatnonzero(find_supporting(has, left + right)), has.sum(axis=0)
     victim = min(left + right if any_side else right, key=lambda place: (frequency[place], place))
     wanted = below = both - task.least + 1  # deletions until the support is below
     if victim in right:
         wanted = both - ceil(task.confidence * own - ROUNDING) + 1
-    elif task.confidence < 1:  # the left side loses records, too
+    elif task.confidence < 1:  # the left side loses records too
         wanted = floor((both - task.confidence * own) / (1 - task.confidence) + ROUNDING) + 1
-    has[shortest(has, rows)[: min(below, wanted)], victim] = False
+    has[sort_by_length(has, rows)[: min(below, wanted)], victim] = False
     return True
 
 
 def _lower_itemsets(has: BoolArray, task: Task, rng: Generator, round_robin: bool) -> None:
-    """2.b: each sensitive itemset loses its most frequent item in the shortest records; 2.c: its items in turn."""
-    size = {places: (-len(places), -int(supporting(has, places).sum())) for places in task.itemsets}
+    """Delete the most frequent item of each itemset from its shortest records (2.b), or its items in turn (2.c)."""
+    size = {places: (-len(places), -int(find_supporting(has, places).sum())) for places in task.itemsets}
     for places in sorted(task.itemsets, key=lambda places: size[places]):
-        rows = np.flatnonzero(supporting(has, places))
+        rows = np.flatnonzero(find_supporting(has, places))
         frequency = has.sum(axis=0)
         order = sorted(places, key=lambda place: (-frequency[place], place))
-        chosen = (rows if round_robin else shortest(has, rows))[: max(len(rows) - task.least + 1, 0)]
+        chosen = (rows if round_robin else sort_by_length(has, rows))[: max(len(rows) - task.least + 1, 0)]
         victims = np.array(order if round_robin else order[:1])
         has[chosen, victims[np.arange(len(chosen)) % len(victims)]] = False
 
 
 def _descend(has: BoolArray, task: Task, rng: Generator) -> None:
-    """Down the lattice to the subset that most have, until one item is left; it goes where fewest pairs are touched."""
+    """Descend the lattice to the most frequent subset until one item is left, and delete that item (lattice).
+
+    The item is deleted from the records in which it is in the smallest number of frequent pairs.
+    """
     pairs = _pairs(task.baskets, task.support)
-    for places in sorted(task.itemsets, key=lambda places: -int(supporting(has, places).sum())):
+    for places in sorted(task.itemsets, key=lambda places: -int(find_supporting(has, places).sum())):
         subset = places
         while len(subset) > 1:
             smaller = [tuple(p for p in subset if p != out) for out in subset]
-            subset = max(smaller, key=lambda each: int(supporting(has, each).sum()))
+            subset = max(smaller, key=lambda each: int(find_supporting(has, each).sum()))
         (victim,) = subset
-        rows = np.flatnonzero(supporting(has, places))
+        rows = np.flatnonzero(find_supporting(has, places))
         touched = has[rows][:, pairs[victim]].sum(axis=1)
         has[rows[np.argsort(touched, kind="stable")][: max(len(rows) - task.least + 1, 0)], victim] = False
 
 
 def _pairs(baskets: Baskets, support: float) -> BoolArray:
-    """Bool array (items, items): which pairs of items are frequent."""
+    """Return whether each pair of items is frequent: bool array (items, items)."""
     found = np.zeros((len(baskets.items), len(baskets.items)), dtype=bool)
     for items in itemsets(baskets, support, most=2):
         if len(items) == 2:
@@ -194,19 +207,19 @@ def _pairs(baskets: Baskets, support: float) -> BoolArray:
 
 
 def _lose(has: BoolArray, task: Task, rng: Generator, victims: Callable[..., Sequence[int]]) -> None:
-    """The records of each sensitive itemset lose its victims."""
+    """Delete the victims of each sensitive itemset from its records."""
     frequency, shared = has.sum(axis=0), _shared(task.itemsets, has.sum(axis=0))
     for places, rows in _held(has, task):
         has[np.ix_(rows, np.array(victims(places, frequency, shared)))] = False
 
 
 def _held(has: BoolArray, task: Task) -> list[tuple[Places, IntArray]]:
-    """Each sensitive itemset, and the records that have it now."""
-    return [(places, np.flatnonzero(supporting(has, places))) for places in task.itemsets]
+    """Return each sensitive itemset with the records that now have it."""
+    return [(places, np.flatnonzero(find_supporting(has, places))) for places in task.itemsets]
 
 
 def _shared(sets: Sequence[Places], frequency: IntArray) -> dict[Places, int]:
-    """IGA: of each itemset the item that it shares with most others; those that share it are one group."""
+    """Return, for each itemset, the item that it shares with the most itemsets, which then form one group (IGA)."""
     victim, left = dict[Places, int](), list(sets)
     while left:
         among = sorted({place for places in left for place in places})
@@ -225,8 +238,9 @@ VICTIMS: dict[str, Callable[..., Sequence[int]]] = {
 
 
 def _commonest(has: BoolArray, task: Task, rng: Generator) -> None:
-    """SWA: a record loses the item that is in most of its sensitive itemsets. All records with one are changed, so that
-    it makes no difference how many are looked at together.
+    """Delete from each record the item that is in most of its sensitive itemsets (SWA).
+
+    All records with such an itemset are changed, so the size of the window makes no difference.
     """
     times = np.zeros(has.shape, dtype=int)
     held = _held(has, task)
@@ -237,21 +251,24 @@ def _commonest(has: BoolArray, task: Task, rng: Generator) -> None:
 
 
 def _in_turn(has: BoolArray, task: Task, rng: Generator, drawn: bool) -> None:
-    """RRA: the items of a sensitive itemset take turns; RA: they are drawn."""
+    """Delete the items of a sensitive itemset in turn (RRA) or at random (RA)."""
     for places, rows in _held(has, task):
         turn = rng.integers(0, len(places), len(rows)) if drawn else np.arange(len(rows)) % len(places)
         has[rows, np.array(places)[turn]] = False
 
 
 def _by_ratio(has: BoolArray, task: Task, rng: Generator, whole: str) -> None:
-    """The records that hold most sensitive for each other frequent itemset are emptied, or lose one item; hybrid."""
+    """Empty the records with most sensitive itemsets per other frequent itemset, or delete one item from them.
+
+    `whole`: "record" (aggregate), "item" (disaggregate) or "items of the record" (hybrid).
+    """
     frequent = [items for items in itemsets(task.baskets, task.support) if items]
     others = [tuple(sorted(task.baskets.places(items))) for items in frequent]
     others = [places for places in others if places not in task.itemsets]
     cost = _times(has, others)
-    lost: dict[int, IntArray] = {}  # of each item the frequent itemsets that go with it, by record
-    while open_ := [places for places in task.itemsets if supporting(has, places).sum() >= task.least]:
-        supported = np.column_stack([supporting(has, places) for places in open_])
+    lost: dict[int, IntArray] = {}  # the number of frequent itemsets with each item, by record
+    while open_ := [places for places in task.itemsets if find_supporting(has, places).sum() >= task.least]:
+        supported = np.column_stack([find_supporting(has, places) for places in open_])
         if whole == "item":
             best, victim = np.full(len(has), -1.0), np.zeros(len(has), dtype=int)
             for place in sorted({place for places in open_ for place in places}):
@@ -267,8 +284,8 @@ def _by_ratio(has: BoolArray, task: Task, rng: Generator, whole: str) -> None:
         order = np.argsort(-np.round(best, 9), kind="stable")
         order = order[supported[order].any(axis=1)]
         gone = np.cumsum(_goes(supported[order], victim[order], open_, whole), axis=0)
-        wanted = np.array([supporting(has, places).sum() - task.least + 1 for places in open_])
-        # Until the first of them is hidden: then what is worth deleting is another record.
+        wanted = np.array([find_supporting(has, places).sum() - task.least + 1 for places in open_])
+        # Stop when the first itemset is hidden: another record is then the best choice.
         steps = int(np.where((gone >= wanted).any(axis=0), (gone >= wanted).argmax(axis=0), len(order)).min()) + 1
         rows = order[:steps]
         if whole == "record":
@@ -282,12 +299,12 @@ def _by_ratio(has: BoolArray, task: Task, rng: Generator, whole: str) -> None:
 
 
 def _times(has: BoolArray, sets: Sequence[Places]) -> IntArray:
-    """How many of the itemsets each record has, integer array (n,)."""
-    return sum((supporting(has, places).astype(np.int32) for places in sets), np.zeros(len(has), np.int32))
+    """Return the number of itemsets that each record has, as an integer array (n,)."""
+    return sum((find_supporting(has, places).astype(np.int32) for places in sets), np.zeros(len(has), np.int32))
 
 
 def _goes(supported: BoolArray, victim: IntArray, open_: Sequence[Places], whole: str) -> BoolArray:
-    """Which sensitive itemsets a record loses when it is changed: bool array (rows, itemsets)."""
+    """Return which sensitive itemsets a record loses when it is changed: bool array (rows, itemsets)."""
     if whole != "item":
         return supported
     member = np.zeros((len(open_), int(max(map(max, open_))) + 1), dtype=bool)
@@ -297,7 +314,7 @@ def _goes(supported: BoolArray, victim: IntArray, open_: Sequence[Places], whole
 
 
 def _breaking(held: Sequence[Places]) -> list[int]:
-    """Items that break all these itemsets, one after the other those that break most: a list."""
+    """Return a list of items that break all these itemsets; the next item is always the one that breaks the most."""
     found, held = [], list(held)
     while held:
         among = sorted({place for places in held for place in places})
@@ -307,7 +324,7 @@ def _breaking(held: Sequence[Places]) -> list[int]:
     return found
 
 
-WAYS: dict[str, tuple[Any, ...]] = {
+HIDING_METHODS: dict[str, tuple[Any, ...]] = {
     "1.a": (_rule_by_rule, _raise_left),
     "1.b": (_rule_by_rule, partial(_lower, any_side=False)),
     "2.a": (_rule_by_rule, partial(_lower, any_side=True)),
@@ -326,55 +343,57 @@ WAYS: dict[str, tuple[Any, ...]] = {
 
 @validated
 def block(baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Share, zeros: Seed = 1) -> Baskets:
-    """The baskets with cells that say nothing, so that the rules are no longer surely true of them.
+    """Make cells unknown, so that the rules are no longer true with certainty.
 
-    The shortest records that a rule is true of get an unknown in the place of one item of its right side, that which
-    fewest records have, until its least confidence or its least support is below the threshold. Beside each of them
-    other records, which lack that item, get an unknown in its place, too: if all unknowns stood for items that are
-    there, whoever fills them in would have the rules again. Of a table the cell is blocked, so that no value of that
-    attribute is left: its other values would say which it is.
+    The shortest records that support a rule get an unknown in place of the least frequent item of its right side, until
+    the lowest possible confidence or support of the rule is below the threshold. For each of these records, other
+    records that lack the item get an unknown in its place, too: if every unknown stood for an item, anyone who fills
+    the unknowns in would find the rules again. In a table, the whole cell is blocked, because the other values of its
+    attribute would disclose the hidden one.
 
     Parameters
     ----------
     baskets : Baskets
-        They stay as they are.
+        The original baskets, which stay unchanged.
     rules : list of Rule
+        The rules to hide.
     support, confidence : float
-        As of `hide`.
+        A rule is found from these shares on; above 0, at most 1.
     zeros : int
-        From 0: of so many records that lack the item the cell is blocked for each that has it, as far as there are
-        some. They are the first that have all other items of the rule, which an adversary would expect to have it, too.
+        The number of records without the item in which the cell is blocked, for each record with it; from 0. These
+        records have all other items of the rule, so an adversary would expect the item in them. There may be too few
+        such records.
 
     Returns
     -------
     Baskets
-        With `unknown`.
+        The baskets with `unknown` cells.
 
     Raises
     ------
     ValueError
-        As of `hide`.
+        For an unknown item, and for a threshold out of range.
     """
     task = Task.of(baskets, rules, support, confidence)
     has, unknown = baskets.has.copy(), np.zeros_like(baskets.has)
     for left, right in zip(task.left, task.right, strict=True):
-        rows = np.flatnonzero(supporting(has, left + right))
+        rows = np.flatnonzero(find_supporting(has, left + right))
         frequency = baskets.has.sum(axis=0)
         victim = min(right, key=lambda place: (frequency[place], place))
-        largest = int(supporting(has | unknown, left).sum())
+        largest = int(find_supporting(has | unknown, left).sum())
         wanted = min(len(rows) - task.least, len(rows) - np.ceil(task.confidence * largest - ROUNDING)) + 1
-        chosen = shortest(has, rows)[: max(int(wanted), 0)]
+        chosen = sort_by_length(has, rows)[: max(int(wanted), 0)]
         others = [place for place in left + right if place != victim]
         lacking = np.flatnonzero(~baskets.has[:, victim] & ~unknown[:, victim])
-        order = np.argsort(~supporting(baskets.has[lacking], others), kind="stable")
-        beside = lacking[order][: zeros * len(chosen)]
-        cells = np.ix_(np.concatenate([chosen, beside]), np.array(_cell(baskets, victim)))
+        order = np.argsort(~find_supporting(baskets.has[lacking], others), kind="stable")
+        unlike = lacking[order][: zeros * len(chosen)]
+        cells = np.ix_(np.concatenate([chosen, unlike]), np.array(_cell(baskets, victim)))
         has[cells], unknown[cells] = False, True
     return replace(baskets, has=has, unknown=unknown)
 
 
 def _cell(baskets: Baskets, place: int) -> list[int]:
-    """The items of which the cell of a table with this item tells: a list of int."""
+    """Return the items that belong to the same cell of a table as this item: a list of int."""
     if baskets.kinds is None:
         return [place]
     return [other for other, kind in enumerate(baskets.kinds) if kind == baskets.kinds[place]]

@@ -1,0 +1,153 @@
+"""Assess a release that another tool made: measure its risks and its utility, and apply a policy."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privnb.cli import tables
+from privnb.cli.answer import Answer, unmet_condition
+from privnb.cli.arguments import Parser, add_study, parse_assignment
+from privnb.runtime.notices import Notice
+
+if TYPE_CHECKING:
+    from privnb.datasets.foreign_file import ForeignFile
+    from privnb.decision.assessment import Assessment
+    from privnb.sanitizers.made_elsewhere import Correspondence
+
+ROWS: Mapping[str, Correspondence] = {"in-order": "in order", "synthetic": "synthetic"}
+
+
+def add_arguments(command: Parser) -> None:
+    """Add the arguments of the subcommand."""
+    command.description = (
+        "Assess a release that another tool made from a described dataset: report how each column was read, compare "
+        "the risks with the caps of a policy, and measure the utility. The exit status is 1 if the release breaks the "
+        "policy."
+    )
+    command.value("file", "THEIRS", "the release: a file, or a folder of its parts")
+    command.value("--dataset", "DATASET", "the dataset from which the release was made", required=True)
+    add_study(command)
+    command.value(
+        "--policy", "POLICY",
+        "the policy: a name from `privnb list policies`, or your own .toml file (default: ontario-2025)",
+        default="ontario-2025",
+    )  # fmt: skip
+    command.value("--holdout", "FILE", "records of people who are not in the release, to measure the membership risk")
+    command.add_argument(
+        "--rows", choices=[*ROWS],
+        help="what the rows are: records in their order, or synthetic (default: each row is matched with a record)",
+    )  # fmt: skip
+    command.value(
+        "--treatment",
+        "'age: generalized, zip: suppressed'",
+        "the treatments of columns, to confirm the recognized treatments",
+    )
+    command.value(
+        "--hierarchy", "COLUMN=FILE", "the other tool's hierarchy of a column, in the format of ARX",
+        action="append", type=parse_assignment, default=[],
+    )  # fmt: skip
+    command.value("--card", "OUT", "also write the release card as JSON to this new file")
+    command.value("--seeds", "N", "the number of repetitions of each random step (default: 3)", type=int, default=3)
+    command.value("--store", "DIR", "a folder for finished work, so that a stopped run can continue")
+    command.examples(
+        "assess theirs.csv --dataset people --holdout others.csv",
+        "assess synthetic.parquet --dataset adult --rows synthetic --holdout others.csv --json",
+    )
+
+
+def run(args: Namespace) -> Answer:
+    """Assess a release that another tool made; the status is 1 if the release violates the policy."""
+    from privnb.datasets.dataset import load
+    from privnb.decision import policies
+    from privnb.decision.assessment import assess_release
+    from privnb.evaluation.parameters import choose_study
+    from privnb.runtime.errors import MissingFileError, OutputExistsError
+    from privnb.runtime.sentences import list_lines
+    from privnb.runtime.wording import Worded
+    from privnb.sanitizers.made_elsewhere import MadeElsewhere
+
+    for file in filter(None, (args.file, args.holdout)):
+        if not Path(file).exists():
+            raise MissingFileError(f"there is no file {file}.")
+    if args.card and Path(args.card).exists():
+        raise OutputExistsError(f"--card must name a new file; {args.card} exists. Choose another name.")
+    policy = policies.read(args.policy)
+    description = tables.resolve_description(args.dataset)
+    dataset = load(description, choose_study(str(description), args.study or "") or None)
+    sanitizer = MadeElsewhere(
+        args.file, rows=ROWS.get(args.rows, "measured"), treatments=parse_treatments(args.treatment or ""),
+        hierarchies=dict(args.hierarchy), holdout=args.holdout or "",
+    )  # fmt: skip
+    found = assess_release(sanitizer, dataset, policy, seeds=args.seeds, store=args.store or "")
+    card = found.make_card(dataset)
+    if args.card:
+        Path(args.card).write_text(card.text, encoding="ascii")
+    answer = list_lines(Worded("decision/card", card.content).parts)
+    return Answer(
+        _values(args, found, card.content),
+        [*answer, *_describe_file(found.file, str(found.release.provenance.rows)), *_notices(args)],
+        unmet_condition("" if found.keeps else f"{args.file} breaks the policy '{policy.name}'."),
+    )
+
+
+def parse_treatments(text: str) -> dict[str, str]:
+    """Return the treatments of columns.
+
+    >>> parse_treatments("age: generalized, zip: suppressed")
+    {'age': 'generalized', 'zip': 'suppressed'}
+    """
+    from privnb.runtime.errors import UsageError
+
+    pairs = [part.rpartition(":") for part in text.split(",") if part.strip()]
+    if wrong := [treatment for name, _, treatment in pairs if not name.strip() or not treatment.strip()]:
+        raise UsageError(
+            "--treatment must list columns with their treatments, such as 'age: generalized'; got "
+            f"'{wrong[0].strip()}'."
+        )
+    return {name.strip(): treatment.strip() for name, _, treatment in pairs}
+
+
+def _describe_file(file: ForeignFile, rows: str) -> list[str]:
+    """Return sentences on how the file was read."""
+    origin = {"the records": "each row was matched with a record", "synthetic": "no row belongs to a person"}
+    said = [f"{file.path.name} has {file.rows:,} rows: {origin.get(rows, 'the rows are a subset of the records')}."]
+    for name, column in file.columns.items():
+        forms = ", ".join(f"{form} ({cells:,} cells)" for form, cells in column.forms.items())
+        treated = "values of the domain only" if column.treated == "plain" else column.treated
+        said.append(f"{name}: {treated}{f'; {forms}' if len(column.forms) > 1 or column.treated != 'plain' else ''}.")
+    if file.lacking:
+        said.append(f"Columns that the file lacks count as suppressed: {', '.join(file.lacking)}.")
+    return said
+
+
+def _notices(args: Namespace) -> list[Notice]:
+    """Return what was not measured because an argument is missing."""
+    if args.holdout:
+        return []
+    return [
+        Notice(
+            "The membership risk was not measured, because it requires records of people who are not in the release. "
+            "Give these records with --holdout.",
+            "no-holdout",
+        )
+    ]
+
+
+def _values(args: Namespace, found: Assessment, card: dict[str, Any]) -> dict[str, Any]:
+    """Return the assessment as values for programs."""
+    return {
+        "file": args.file,
+        "dataset": args.dataset,
+        "policy": found.decision.policy.name,
+        "keeps": found.keeps,
+        "rows": str(found.release.provenance.rows),
+        "columns": {
+            name: {"treated": column.treated, "forms": {str(form): cells for form, cells in column.forms.items()}}
+            for name, column in found.file.columns.items()
+        },
+        "lacking": [*found.file.lacking],
+        "card": card,
+    }

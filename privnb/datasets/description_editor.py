@@ -1,0 +1,426 @@
+"""The editor of a description, in which an owner chooses the role of each column of a table, and saves the roles."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from privnb.datasets import alerts, column_types, description
+from privnb.datasets.column_types import ColumnProposal
+from privnb.datasets.column_values import Values
+from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells
+from privnb.datasets.draft import Missing, dataset_name, domain_line, draft, draft_table, missing_line
+from privnb.datasets.roles import Roles
+from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+from privnb.runtime import expect, progress, validation
+from privnb.runtime.errors import OutputExistsError, UsageError, output_error
+from privnb.runtime.temporary import atomic_write
+from privnb.runtime.validation import validated
+from privnb.tables.notation import Notation
+from privnb.tables.reading import list_parts
+
+# The file to describe, or "" if only a name is given.
+File = Annotated[
+    str | os.PathLike[str],
+    lambda name, value: None if isinstance(value, str) and not value else expect.path(name, value),
+]
+SAMPLE = 20_000  # the number of records for examples and for dependencies between columns
+
+
+class ColumnProfile(NamedTuple):
+    """A column, as its owner sees it.
+
+    The column has a type, the numbers of distinct and missing values, examples that do not belong to a single person,
+    the
+    reason for the proposed role, and alerts.
+    """
+
+    name: str
+    kind: str
+    different: int
+    missing: int
+    examples: str
+    reason: str
+    alerts: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class DescriptionEditor:
+    """A description file and the records that it describes.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+        The text of the description; writing fails if the file has changed since it was read.
+    cells : DataFrame
+        A Categorical of texts per column.
+    """
+
+    path: Path
+    text: str
+    cells: pd.DataFrame
+
+    @classmethod
+    def open(cls, name: validation.Path, table: pd.DataFrame | None = None, *, may_have_studies: bool = False) -> Self:
+        """Open a dataset by the name of its folder or the path of its description.
+
+        `table` holds the records if they have already been read. Raises SchemaError for a description that cannot be
+        read, that names other columns than its table, or that has studies, unless `may_have_studies` allows them.
+        Raises InputFileError for a file that cannot be read.
+        """
+        path = find_description(name).resolve()
+        described = description.read_description(path)
+        text = path.read_bytes().decode("utf-8")
+        if described.get("studies") and not may_have_studies:
+            raise SchemaError(
+                f"{path.name} has studies, whose roles take precedence over those of the columns. Change the studies "
+                "in a text editor."
+            )
+        table = read_cells(path.parent, described) if table is None else table
+        if strange := set(described["columns"]) ^ set(table):
+            raise SchemaError(
+                f"{path.name} and its table differ in columns: {', '.join(sorted(strange))}. Correct the description."
+            )
+        return cls(path, text, table[[*described["columns"]]])
+
+    def __repr__(self) -> str:  # never the records
+        return f"DescriptionEditor('{self.path.stem}', {len(self.cells)} records, {len(self.cells.columns)} columns)"
+
+    @cached_property
+    def _described(self) -> dict[str, Any]:
+        return tomllib.loads(self.text)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The new names of columns by their names in the file, if these differ."""
+        return self._described.get("renamed", {})
+
+    @property
+    def studies(self) -> list[str]:
+        """The studies of the description, whose roles take precedence over those of the columns."""
+        return [*self._described.get("studies", {})]
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the description is a draft."""
+        return bool(self._described.get("draft"))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """The `Roles` in the description; in a draft, they contain no statements of the owner."""
+        chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
+        none = {role: not self.is_draft and role not in chosen.values() for role in (Role.SENSITIVE, Role.PERSON)}
+        days = {name: entry["days"] for name, entry in self._described["columns"].items() if "days" in entry}
+        return Roles(chosen, chosen, none[Role.SENSITIVE], none[Role.PERSON], days)
+
+    @cached_property
+    def day_forms(self) -> dict[str, list[str]]:
+        """The possible forms of the days of a column, if there are several: `{column: forms}`."""
+        found = {name: column_types.day_forms(each) for name, each in self._values.items()}
+        return {name: forms for name, forms in found.items() if len(forms) > 1}
+
+    @cached_property
+    def guessed_missing(self) -> list[str]:
+        """The columns for which a draft guessed that cells of another type are missing values."""
+        return description.find_guessed_missing(self.text)
+
+    @cached_property
+    def copies(self) -> str:
+        """A sentence if each record occurs more than once (see `alerts.describe_repetition`); otherwise, ""."""
+        return alerts.describe_repetition(
+            self.roles.before, self.cells, lambda names: alerts.count_repetition(self.cells[names])
+        )
+
+    @cached_property
+    def _values(self) -> dict[str, Values]:
+        layout, columns, marked = (
+            self._described.get("format", {}),
+            self._described["columns"],
+            missing_marks(self._described),
+        )
+        notation = Notation.of(layout)
+        found = {
+            name: Values.of(self.cells[name], mark, also=also).without_tails(notation)
+            for name, (mark, *also) in ((name, marked[name]) for name in self.cells)
+        }
+        numeric = [name for name in found if isinstance(columns[name].get("domain"), Mapping)]
+        return found | {name: found[name].written(notation) for name in numeric}
+
+    @cached_property
+    def _determined(self) -> list[tuple[str, str, float, float]]:
+        return alerts.find_determined(self._some)
+
+    @cached_property
+    def _ordered_alike(self) -> list[tuple[str, str, float]]:
+        domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
+        notation = Notation.of(self._described.get("format", {}))
+        found = {}
+        for name in (each for each, domain in domains.items() if isinstance(domain, Mapping)):
+            texts = pd.Series(self._some[name].cat.categories, dtype=object)
+            numbers = pd.to_numeric(notation.plain(texts), errors="coerce")
+            found[name] = np.append(numbers.to_numpy(dtype=float), np.nan)[self._some[name].cat.codes]
+        return alerts.find_same_order(pd.DataFrame(found))
+
+    @cached_property
+    def _some(self) -> pd.DataFrame:
+        """A random sample of the records; values that ten people share in the sample are also shared in the table."""
+        rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
+        return self.cells.iloc[np.sort(rows)]
+
+    @progress.step("looking at the columns")
+    def seen(self, roles: Roles) -> list[ColumnProfile]:
+        """Return the columns as their owner sees them if they have these `roles`."""
+        entries, why = self._described["columns"], description.read_reasons(self.text)
+        kinds = {name: _kind(entries[name].get("domain")) for name in entries}
+        numeric = {
+            name: entries[name]["domain"].get("step", 1)
+            for name, kind in kinds.items()
+            if kind in ("numbers", "decimals")
+        }
+        guessed = [name for name in self.guessed_missing if name not in roles.missing]
+        found = alerts.find_alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
+        return [
+            ColumnProfile(
+                name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own
+            )
+            for (name, each), own in zip(self._values.items(), found.values(), strict=True)
+        ]
+
+    def _examples(self, name: str, roles: Roles) -> str:
+        """Return the ends of a domain of numbers or, for other domains, values or patterns that ten people share."""
+        domain = self._described["columns"][name].get("domain")
+        if isinstance(domain, Mapping):
+            return " to ".join(
+                f"{end:,}" if abs(end) >= 10_000 else str(end) for end in (domain["low"], domain["high"])
+            )
+        hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
+        keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
+        return alerts.describe_examples(
+            self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None)
+        )
+
+    @progress.step("saving the description")
+    def save(self, roles: Roles, *, confirm: bool = True) -> tuple[Self, list[str]]:
+        """Write the roles into the description, and confirm the description if it is complete and loads.
+
+        Only the lines of roles change, and the line `draft = true` is deleted. A column without a domain gets a
+        proposed domain with its hierarchy. If the owner states the form of the days in a column, the hierarchy of the
+        column is built again.
+
+        Parameters
+        ----------
+        roles : Roles
+        confirm : bool
+            Whether to confirm the description; if False, a draft stays a draft.
+
+        Returns
+        -------
+        DescriptionEditor
+            The saved state.
+        list of str
+            The reasons why the description is still a draft; empty if it is confirmed.
+
+        Raises
+        ------
+        SchemaError
+            If the description was changed in the meantime, if it was confirmed and would no longer load, or if days
+            have another form than stated. The file is then unchanged.
+        OSError
+            If the description cannot be written.
+        """
+        if not self.path.is_file() or self.path.read_bytes() != self.text.encode():
+            raise SchemaError(
+                f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open "
+                "the "
+                "description again, "
+                "and choose the roles again."
+            )
+        entries = self._described["columns"]
+        new = [name for name in roles.names(*PUBLISHED) if "domain" not in entries[name]]
+        notation = Notation.of(self._described.get("format", {}))
+        columns = [column_types.recognize_published(name, self._values[name], notation) for name in new]
+        if again := [column.name for column in columns if column.odd and "missing" in entries[column.name]]:
+            raise SchemaError(
+                f"'{again[0]}' has cells of another type. Add the texts of these cells to the list `missing` of the "
+                "column in "
+                f"{self.path.name}, or correct the file. Nothing is written."
+            )
+        lines = {
+            column.name: (missing_line(column.odd, column.odd) + "\n") * bool(column.odd) + domain_line(column)
+            for column in columns
+        }
+        said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
+        answered = [column_types.recognize_days(name, self._values[name], form) for name, form in said.items()]
+        days = {column.name: (said[column.name], column.reason) for column in answered}
+        columns = [column for column in columns if column.name not in days] + answered
+        texts = [
+            description.edit(self.text, roles.chosen, lines, confirmed, days, roles.missing)
+            for confirmed in (False, True)
+        ]
+        lacks = roles.lacks
+        if lacks and not self.is_draft:
+            raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
+        self._write(texts[confirm and not lacks], columns, anew=[*days])
+        if confirm and not lacks:
+            try:
+                load_described(self.path, table=self.cells)
+            except (ValueError, OSError) as error:
+                self._write(texts[False] if self.is_draft else self.text)
+                if not self.is_draft:
+                    raise SchemaError(f"{error} {self.path.name} is unchanged.") from error
+                lacks = [str(error)]
+        return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
+
+    def _write(self, text: str, columns: Iterable[ColumnProposal] = (), anew: Collection[str] = ()) -> None:
+        """Write the description, completely or not at all, and the hierarchies that are missing or must be rebuilt.
+
+        Users who may read the description may read the hierarchies.
+        """
+        path = self.path
+        folder = path.parent / "hierarchies" / "default"
+        trees = {folder / f"{column.name}.csv": column.tree for column in columns if column.tree}
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            for place, tree in trees.items():
+                if not place.exists() or place.stem in anew:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    place.touch(mode)
+                    tree.write(place)
+            atomic_write(path, text, mode)
+            path.chmod(mode)
+        except OSError as error:
+            said = f"{path} cannot be written: {error.strerror or error}. It is unchanged."
+            raise output_error(said, error) from error
+
+
+@validated
+def find_or_draft(file: File, name: str = "", folder: validation.Path = "data") -> Path:
+    """Return the path of the description of a table, which is the existing description or else a new draft.
+
+    Parameters
+    ----------
+    file : path-like
+        The file, see `draft.draft`; empty if the table already has a description.
+    name : str
+        The name of the dataset's folder, or the path of its description. If the name is empty, it is derived from the
+        name of the file.
+    folder : path-like
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If neither a file nor a name is given, or if the description belongs to another table than `file`.
+    OSError, SchemaError
+        See `draft.draft`.
+    """
+    if isinstance(file, str) and not file:
+        if not name:
+            raise UsageError(
+                "`file` or `name` must be given. Give a FILE to describe, or the NAME of a described table."
+            )
+        return find_description(name)
+    file = Path(file)
+    path = Path(folder) / (name or dataset_name(file)) / f"{name or dataset_name(file)}.toml"
+    if not path.is_file():
+        return draft(file, name or None, folder)
+    sums = {
+        sum
+        for entry in description.read_description(path)["files"]
+        for sum in entry.get("made_of", [entry.get("sha256")])
+    }
+    if {description.checksum(each) for each in list_parts(file)} != sums:
+        raise UsageError(
+            f"{path} describes a different table from {file}, or an earlier version of the same table. Give another "
+            "name, or "
+            "take over the roles: `privnb describe FILE --again`."
+        )
+    return path
+
+
+@validated
+def describe_again(
+    file: validation.Path,
+    name: str | None = None,
+    folder: validation.Path = "data",
+    missing: Missing = None,
+    encoding: str | None = None,
+) -> tuple[DescriptionEditor, list[str]]:
+    """Describe a corrected file with the roles, days and marks of missing values of the former description.
+
+    The new description is confirmed if the former description was confirmed and no column is new. The former folder
+    becomes `<name>-before`.
+
+    Parameters
+    ----------
+    file, name, folder, missing, encoding
+        See `draft.draft`; marks of missing values in the former description need not be listed.
+
+    Returns
+    -------
+    table : DescriptionEditor
+    messages : list of str
+        Messages for the owner.
+
+    Raises
+    ------
+    OSError, SchemaError, ValueError
+        For the reasons that `draft.draft` and `DescriptionEditor.save` state, and if `<name>-before` exists. All files
+        are then unchanged.
+    """
+    file = Path(file)
+    place = Path(folder) / (name or dataset_name(file))
+    path, aside = place / f"{place.name}.toml", place.with_name(f"{place.name}-before")
+    described = description.read_description(path)
+    former = DescriptionEditor(path, path.read_bytes().decode("utf-8"), pd.DataFrame())
+    if aside.exists():
+        raise OutputExistsError(
+            f"{aside} exists already, but the former description must move there. Delete that folder, or move it away. "
+            "Nothing "
+            "is changed."
+        )
+    marked = {column: entry.get("missing", ()) for column, entry in described["columns"].items()}
+    place.rename(aside)
+    try:
+        made = DescriptionEditor.open(*draft_table(file, place.name, folder, missing, marked, encoding))
+        chosen = {column: role for column, role in former.roles.chosen.items() if column in made.cells}
+        days = {column: form for column, form in former.roles.days.items() if column in made.cells}
+        new = [column for column in made.cells if column not in chosen]
+        roles = replace(made.roles.having(chosen), days={**made.roles.days, **days})
+        roles = replace(roles, none_sensitive=former.roles.none_sensitive, one_each=former.roles.one_each)
+        made, lacks = made.save(roles, confirm=not (former.is_draft or new))
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+        raise
+    more = [f"New columns: {', '.join(new)}. Choose their roles."] if new else []
+    return made, [
+        *more,
+        *lacks,
+        f"Domains and hierarchies were read again. The former ones with your changes, and the former records, "
+        f"are in {aside}. Delete it when you no longer need it.",
+    ]
+
+
+def _kind(domain: object) -> str:
+    """Return the type of a column in one word, according to its described domain."""
+    if isinstance(domain, Mapping):
+        return "numbers" if domain.get("step", 1) == 1 else "decimals"
+    return "text" if domain is None else "categories"

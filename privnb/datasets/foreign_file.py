@@ -1,0 +1,224 @@
+"""A file that another tool made from a dataset, whose columns are read as values and labels of its domains."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from privnb.datasets.dataset import Dataset
+from privnb.microdata.hierarchy.categories import read_rows
+from privnb.microdata.hierarchy.foreign_labels import LabelForm, LabelReader, UnreadLabel
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, Generalization, OfLeaves
+from privnb.microdata.schema import Attribute, Numbers, SchemaError
+from privnb.runtime import validation
+from privnb.runtime.lazy import pd
+from privnb.runtime.names import suggest
+from privnb.runtime.validation import validated
+from privnb.tables import reading
+
+# The treatments that a file can show. Noise with a known law cannot be seen in a file, so it counts as perturbed.
+Treated = Literal["plain", "generalized", "suppressed", "perturbed"]
+STATED = ("exact", "generalized", "suppressed", "perturbed")
+PLAIN = (LabelForm.VALUE,)
+HIDDEN = (LabelForm.SUPPRESSED, LabelForm.MISSING)
+DECIMAL = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
+
+
+class ForeignColumn(NamedTuple):
+    """One column of the file.
+
+    Attributes
+    ----------
+    cells : Series (rows,)
+        Numbers or texts if all cells are plain or perturbed, and otherwise labels.
+    treated : str
+        "plain": all cells are values of the domain. "suppressed": some cells are `*`. "generalized": some cells are
+        labels. "perturbed": some cells are numbers that are not in the domain.
+    forms : dict of LabelForm to int
+        The number of cells of each form.
+    hierarchy : Generalization or None
+        The hierarchy of the labels, if the dataset's own hierarchy lacks some of the labels.
+    """
+
+    cells: pd.Series
+    treated: Treated
+    forms: Mapping[LabelForm, int]
+    hierarchy: Generalization | None
+
+
+@dataclass(frozen=True)
+class ForeignFile:
+    """A file of another tool, with the columns that a dataset publishes.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+    columns : dict of str to ForeignColumn
+        Each published column of the dataset that the file has.
+    lacking : tuple of str
+        The published columns that the file does not have.
+    """
+
+    path: Path
+    rows: int
+    columns: Mapping[str, ForeignColumn]
+    lacking: tuple[str, ...]
+
+
+@validated
+def read_foreign(
+    path: validation.Path,
+    dataset: Dataset,
+    *,
+    treatments: Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> ForeignFile:
+    """Read a file that another tool made from a dataset.
+
+    Parameters
+    ----------
+    path : path-like
+        A file or a folder of parts, in any format that `load` reads.
+    dataset : Dataset
+        The original.
+    treatments : dict of str to str, optional
+        The treatment of some columns, by name: one of `STATED`. A column that is stated to be perturbed may have
+        numbers outside its domain.
+    hierarchies : dict of str to path-like, optional
+        Files of hierarchies by column, in the format of ARX, whose labels the file may have.
+
+    Returns
+    -------
+    ForeignFile
+
+    Raises
+    ------
+    SchemaError
+        For a file without a published column of the dataset, for a column that the dataset lacks or must not publish,
+        such as an identifier, for a cell that is neither a value nor a label of a known form, and for a treatment that
+        the cells contradict.
+    """
+    treatments, hierarchies = dict(treatments or {}), dict(hierarchies or {})
+    path = Path(path)
+    table, _, _ = reading.read_undescribed(path)
+    published = dataset.schema.published
+    if unknown := [name for name in table if name not in dataset.schema.names()]:
+        cure = suggest([unknown[0]], published) or " Delete the column from the file."
+        raise SchemaError(f"{path.name} must have only columns of '{dataset.name}'; got '{unknown[0]}'.{cure}")
+    if exposed := [name for name in table if name not in published]:
+        role = dataset.schema[exposed[0]].role
+        raise SchemaError(
+            f"{path.name} must not publish '{exposed[0]}', whose role is '{role}'. Delete the column before "
+            "anybody receives it, and assess the file again."
+        )
+    for what, given in ("treatments", treatments), ("hierarchies", hierarchies):
+        if other := [name for name in given if name not in table or name not in published]:
+            raise SchemaError(
+                f"{what} must be of published columns of {path.name}; got '{other[0]}'. Name one of "
+                f"{', '.join(name for name in table if name in published)}."
+            )
+    if wrong := [kind for kind in treatments.values() if kind not in STATED]:
+        raise SchemaError(f"a treatment must be one of {', '.join(STATED)}; got '{wrong[0]}'.")
+    there = [name for name in published if name in table]
+    if not there:
+        raise SchemaError(
+            f"{path.name} must have at least one of the columns {', '.join(published)}; got {', '.join(table)}."
+        )
+    columns = {
+        name: _read_column(path, table[name], dataset, treatments.get(name), hierarchies.get(name)) for name in there
+    }
+    return ForeignFile(path, len(table), columns, tuple(name for name in published if name not in table))
+
+
+def _read_column(
+    path: Path, cells: pd.Series, dataset: Dataset, stated: str | None, levels: str | os.PathLike[str] | None
+) -> ForeignColumn:
+    """Return a column of the file; `cells` is its Categorical of texts."""
+    name = str(cells.name)
+    attribute, own = dataset.schema[name], dataset.hierarchies.get(name)
+    texts = [*map(str, cells.cat.categories), ""]
+    index = cells.cat.codes.to_numpy() % len(texts)  # the code of an empty cell is -1
+    times = np.bincount(index, minlength=len(texts))
+    reader = LabelReader(attribute, {**_own_levels(texts, own), **_levels(levels)})
+    labels, forms, moved = np.full(len(texts), SUPPRESSED, dtype=object), Counter[LabelForm](), list[int]()
+    for place in np.flatnonzero(times).tolist():
+        try:
+            labels[place], form = reader.read(texts[place])
+        except UnreadLabel as error:
+            if not (attribute.numeric and DECIMAL.fullmatch(texts[place].strip())):
+                line = int((index == place).argmax()) + 2
+                raise SchemaError(f"{path.name}, line {line}: {error}") from None
+            labels[place] = texts[place].strip()
+            moved.append(place)
+        else:
+            forms[form] += int(times[place])
+    treated = _recognize(forms, is_moved=bool(moved))
+    _check_stated(path, attribute, stated, treated, [float(labels[place]) for place in moved])
+    if treated in ("plain", "perturbed") and attribute.numeric:
+        numbers = pd.Series(pd.to_numeric(pd.Series(labels), errors="coerce").to_numpy()[index], name=name)
+        original = dataset.table[name].dtype
+        return ForeignColumn(numbers.astype(original) if treated == "plain" else numbers, treated, forms, None)
+    known = treated == "plain" or (own is not None and _has_all(own, {*labels[times > 0]}))
+    return ForeignColumn(pd.Series(labels[index], name=name), treated, forms, None if known else reader.hierarchy)
+
+
+def _own_levels(texts: Sequence[str], own: Generalization | None) -> dict[str, list[str]]:
+    """Return, for each text that is a label of the dataset's own tree, the values that the label covers."""
+    found: dict[str, list[str]] = {}
+    if not isinstance(own, OfLeaves):
+        return found
+    for text in texts:
+        with contextlib.suppress(SchemaError):
+            found[text] = [own.leaves[place] for place in own.covered(text)]
+    return found
+
+
+def _levels(path: str | os.PathLike[str] | None) -> dict[str, list[str]]:
+    """Return the values that each label of a hierarchy's file covers."""
+    levels: dict[str, list[str]] = {}
+    for leaf, *labels in read_rows(path) if path else ():
+        for label in labels:
+            levels.setdefault(label, []).append(leaf)
+    return levels
+
+
+def _has_all(own: Generalization, labels: set[str]) -> bool:
+    try:
+        return all(own.runs(label) is not None for label in labels)
+    except SchemaError:
+        return False
+
+
+def _recognize(forms: Mapping[LabelForm, int], *, is_moved: bool) -> Treated:
+    """Return the treatment that the forms of the cells show."""
+    others = {*forms} - {*PLAIN, *HIDDEN}
+    if is_moved:
+        return "perturbed"
+    return "generalized" if others else "suppressed" if {*forms} & {*HIDDEN} else "plain"
+
+
+def _check_stated(path: Path, attribute: Attribute, stated: str | None, found: Treated, moved: Sequence[float]) -> None:
+    """Raise SchemaError if a stated treatment contradicts the cells, or if other numbers are outside the domain."""
+    name, domain = attribute.name, attribute.public_domain
+    if stated == "perturbed" and found in ("plain", "perturbed"):
+        return
+    if isinstance(domain, Numbers) and (outer := [each for each in moved if not domain.low <= each <= domain.high]):
+        raise SchemaError(
+            f"{path.name}: the numbers of '{name}' must be in its domain, {domain}; got {len(outer)} different numbers "
+            f"outside. If noise was added to the column, state it: {name}: perturbed."
+        )
+    shown = {"exact": ("plain",), "suppressed": ("plain", "suppressed")}
+    if stated is not None and found not in shown.get(stated, (stated, "suppressed", "plain")):
+        raise SchemaError(
+            f"{path.name}: the treatment of '{name}' must match its cells, which are {found}; got '{stated}'. Leave "
+            "the treatment out, or correct it."
+        )

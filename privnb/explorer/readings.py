@@ -1,0 +1,455 @@
+"""The numbers of one setting: counts, which take a fraction of a second, and results of miners.
+
+Counting shows no progress, because the board does not have a place for a bar.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
+from privnb.decision import compute_points
+from privnb.evaluation.digests import digest
+from privnb.evaluation.disclosure import leakage
+from privnb.evaluation.disclosure.disclosures import Disclosure
+from privnb.evaluation.disclosure.nearer_predictions import NearerPredictions
+from privnb.evaluation.evaluation_loop import (
+    Case,
+    MeasureQuestion,
+    Question,
+    answer_question,
+    build_answer_rows,
+    require_possible,
+)
+from privnb.evaluation.release_measures import AdversaryGains, InformationLoss
+from privnb.evaluation.results import REASONS, collect_rows, is_single_miner, join_results, tidy
+from privnb.evaluation.samples import sample_large_table
+from privnb.evaluation.store import Folder, Store
+from privnb.evaluation.trade_off import Losses
+from privnb.evaluation.utility.good_utility import measure_good_utility
+from privnb.explorer.saving import ExportTerms, export_terms
+from privnb.explorer.setting import (
+    STEPS,
+    Setting,
+    apply_roles,
+    attacked_attribute,
+    check_setting,
+    exact_quasi_identifiers,
+    make_sanitizer,
+    setting_label,
+    why_not_mined,
+)
+from privnb.measures import measure_facts
+from privnb.measures.base import Measure, live_measures, register_measure
+from privnb.measures.disclosure.summary import reveals_small_count
+from privnb.measures.utility.information_loss import suppressed_cells
+from privnb.microdata import withholding
+from privnb.microdata.counts import count_people_by_group
+from privnb.microdata.release import Release
+from privnb.microdata.treatment import TRUE, Rows, Unreadable
+from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.privacy_models import grade_release
+from privnb.reporting.charts.base import Aggregate, merge_small
+from privnb.reporting.findings import steep_hierarchy
+from privnb.runtime.errors import UsageError
+from privnb.runtime.sentences import list_lines
+from privnb.runtime.validation import validated
+from privnb.sanitizers import Suppress
+from privnb.sanitizers.base import MODEL_BY_LETTER
+
+ResultRows = list[dict[str, Any]]
+
+_REACHED = {"kind": "privacy", "baseline": "asked"}
+register_measure(
+    "l_achieved",
+    **_REACHED,
+    better="higher",
+    bounds=(1, np.inf),
+    title="Largest share of one value in a class (l)",
+    sentence="In the worst class, one in l people has the most common sensitive value. With l = 1, everybody in the "
+    "class has this value, so the value is disclosed.",
+    source="l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
+)
+register_measure(
+    "t_achieved",
+    **_REACHED,
+    bounds=(0, 1),
+    title="Distance of the worst class from the whole table (t)",
+    sentence="The share of people in the worst class whose sensitive value would have to change for the class to have "
+    "the distribution of the whole table.",
+    source="Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
+)
+register_measure(
+    "delta_achieved",
+    **_REACHED,
+    bounds=(0, np.inf),
+    title="Largest change in how common a value is (delta)",
+    sentence="In the worst class, a value is e to the delta times more or less common than in the whole table. "
+    "The number is unbounded if a value is absent from a class, and so is ruled out for the people in the class.",
+    source="Brickell and Shmatikov, KDD 2008, definition 1",
+)
+
+
+def _times(number: str) -> str:
+    return "no change" if number == "1" else f"{number} times"
+
+
+# The levels in words, for a reader who does not know the letters, with their letters.
+IN_WORDS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "l_achieved": ("l", lambda level: f"{1 / level:.0%} have it"),
+    "t_achieved": ("t", lambda level: f"{level:.0%} differ"),
+    "delta_achieved": (
+        "delta",
+        lambda level: "a value is absent" if np.isinf(level) else _times(f"{np.exp(level):.3g}"),
+    ),
+}
+# The measures of leakage on the board: the probability of a correct guess.
+SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerability", "attribute_vulnerability")
+
+
+MAX_READINGS = 500  # in the cache
+CHANGE_TEXTS = {"noisy": ", with noise", "perturbed": ", with changed values"}
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The counts of one setting.
+
+    `results` are tidy results without numbers of fewer than `min_count` people. `sizes` are people by the size of their
+    class or bucket, see `count_class_sizes`, or None for noise. `rows` are a dozen sanitized rows, or the reason why no
+    rows are shown. `note` explains the release. `exact` lists the columns as recorded: those that an adversary knows,
+    and the others. For a release without classes, `each` is a sentence about a row, and `promise` is the sentence that
+    replaces the levels of classes. `terms` are the terms of saving. `refused` states why there is no such release; in
+    that case, there are no results.
+    """
+
+    setting: Setting
+    results: pd.DataFrame
+    min_count: int = LIMIT
+    sizes: Aggregate | None = None
+    rows: pd.DataFrame | str = "There is no release."
+    note: str = ""
+    exact: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    each: str = ""
+    promise: str = ""
+    terms: ExportTerms = ExportTerms()  # noqa: RUF009 - immutable
+    refused: str = ""
+
+
+def count_setting(dataset: Dataset, setting: Setting, *, min_count: int = LIMIT) -> Reading:
+    """Return the `Reading` of a setting, and cache the reading for equal records.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+    min_count : int
+        Numbers of fewer people are withheld.
+    """
+    if reading := find_cached_reading(dataset, setting, min_count):
+        return reading
+    with _libraries().limit(limits=1, user_api="blas"):
+        return cache_reading(dataset, _count(dataset, check_setting(setting, dataset), min_count))
+
+
+def find_cached_reading(dataset: Dataset, setting: Setting, min_count: int = LIMIT) -> Reading | None:
+    """Return the `Reading` of a setting if it is in the cache, and otherwise None."""
+    setting = check_setting(setting, dataset)
+    withholding.check_min_count(min_count)
+    key = find_reading_key(dataset, setting, min_count)
+    if key not in _readings:
+        return None
+    _readings.move_to_end(key)  # the least recently used reading is dropped first
+    return replace(_readings[key], setting=setting)
+
+
+def cache_reading(dataset: Dataset, reading: Reading) -> Reading:
+    """Cache a reading, such as one from another process, and return it."""
+    _readings[find_reading_key(dataset, reading.setting, reading.min_count)] = reading
+    while len(_readings) > MAX_READINGS:
+        _readings.popitem(last=False)
+    return reading
+
+
+_readings: OrderedDict[tuple[Any, ...], Reading] = OrderedDict()
+
+
+def find_reading_key(dataset: Dataset, setting: Setting, min_count: int) -> tuple[Any, ...]:
+    """Return the inputs of a reading and of the risks, which include neither unused sliders nor the miner."""
+    return digest(dataset), setting.roles, setting.sanitizer, *setting.bounds.items(), setting.seed, min_count
+
+
+def mine_setting(dataset: Dataset, setting: Setting, store: Folder = "", min_count: int = LIMIT) -> pd.DataFrame:
+    """Return tidy results of the miner for the user and for the adversary's scenario; mining takes seconds.
+
+    The results are `good_utility` of the original, the release and the trivial release; `anti_utility` of the scenario,
+    with `nearer_share` of the groups that the worst miner hits; and, for noise, the `accuracy_gain` of the miner.
+    `why_not_mined` explains missing results. A large table is mined on a random sample, see `sample_large_table`.
+    `store` is a folder for results, or empty. Numbers of fewer than `min_count` people are withheld.
+    """
+    setting, without = check_setting(setting, dataset), why_not_mined(setting, dataset)
+    data, made = sample_large_table(apply_roles(dataset, setting)), make_sanitizer(setting, dataset)
+    call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
+    asked, parts = {"miners": setting.miner, "seed": setting.seed, "min_count": min_count}, []
+    if "user" not in without:
+        both = list(dict.fromkeys([made, Suppress()]))
+        parts.append(call(measure_good_utility, data, both, target=setting.sensitive, **asked))
+        if setting.kind.treatment not in TRUE:
+            question = Disclosure.of(data, sensitive=setting.sensitive, miners=setting.miner)
+            parts.append(require_possible(call(answer_question, data, made, setting.seed, question, min_count)))
+    if "adversary" not in without:
+        question = NearerPredictions(attacked_attribute(setting, dataset), setting.miner)
+        found = require_possible(call(answer_question, data, made, setting.seed, question, min_count))
+        # A single miner has no ensemble, and it is the worst one by definition.
+        feared = (found.scenario == setting.scenario) & found.variant.isin(["", "weighted"])
+        feared &= is_single_miner(found) | (found.control != "")
+        parts.append(found[feared | (found.measure == "nearer_share") | found.status.isin(REASONS)])
+    return join_results(*parts) if parts else tidy([])
+
+
+@validated
+def measure_setting(
+    dataset: Dataset, setting: Setting, store: Folder = "", min_count: MinCount = LIMIT
+) -> pd.DataFrame:
+    """Return all tidy results of a setting, from counts and from the miner."""
+    reading = count_setting(dataset, setting, min_count=min_count)
+    return (
+        reading.results
+        if reading.refused
+        else join_results(reading.results, mine_setting(dataset, setting, store, min_count))
+    )
+
+
+def axis_measures(kind: str, readings: Iterable[Reading]) -> list[Measure]:
+    """Return the measures of a kind, "privacy" or "utility", that the readings have and that can be an axis."""
+    # Listing every registered measure would import every module that registers some, which takes a second.
+    there = dict.fromkeys(name for each in readings for name in each.results.measure[each.results.variant == ""])
+    return [of for of in map(measure_facts, there) if of.kind == kind and of.axis]
+
+
+def locate_in_plane(
+    dataset: Dataset, settings: Iterable[Setting], privacy: str, utility: str, min_count: int = LIMIT
+) -> pd.DataFrame:
+    """Return the settings as points of the privacy-utility plane, computed from counts; see `decision.points`.
+
+    `privacy` and `utility` are measures; see `axis_measures`. Raises ValueError for a measure that no setting has, and
+    for settings with different roles, because releases about other attributes cannot replace each other.
+    """
+    readings = [count_setting(dataset, setting, min_count=min_count) for setting in settings]
+    roles = {reading.setting.roles for reading in readings}
+    if len(roles) > 1:
+        raise UsageError(
+            "the settings must have the same quasi-identifiers and the same sensitive attribute; got "
+            f"{len(roles)} choices. Leave out the settings with other roles."
+        )
+    there = [reading for reading in readings if not reading.refused]
+    if not there:
+        raise UsageError("none of these settings has a release to show. Try looser bounds.")
+    for axis, measure in (("privacy", privacy), ("utility", utility)):
+        found = {each.name: f"'{each.title}'" for each in axis_measures(axis, there)}
+        if measure not in found:
+            others = f": {' or '.join(found.values())}." if found else ", or another sanitizer."
+            raise UsageError(
+                f"'{measure_facts(measure).title}' has no value for these settings. Choose another measure of "
+                f"{axis}{others}"
+            )
+    # The full name, because a release with k=10 and t differs from one with k=10 alone.
+    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): setting_label(each.setting) for each in there}
+    results = join_results(*(each.results[each.results.measure.isin([privacy, utility])] for each in there))
+    return compute_points(results, privacy=privacy, utility=utility, names=names)
+
+
+@cache
+def _libraries() -> Any:
+    """Return a controller of the threads of linear algebra, which wait longer than they work on a busy processor."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@lru_cache(maxsize=1)  # its risks are counted right after it
+def make_case(dataset: Dataset, setting: Setting, min_count: int = LIMIT) -> Case:
+    """Return the `Case` of a setting: the release and its inputs.
+
+    Raises ValueError if the sanitizer does not accept the bounds.
+    """
+    return Case(apply_roles(dataset, setting), make_sanitizer(setting, dataset), setting.seed, min_count=min_count)
+
+
+def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
+    try:
+        made = make_case(dataset, setting, min_count)
+        release = made.release
+    except ValueError as error:  # from the sanitizer or its parameters, such as an Anatomy without an l
+        return Reading(setting, tidy([]), min_count, refused=str(error))
+    names, steep = exact_quasi_identifiers(setting, dataset), steep_hierarchy(release)
+    as_is = f"This setting assumes that an adversary does not know {', '.join(names)}." if names else ""
+    why = " ".join(list_lines(steep.parts)) if steep else ""
+    return Reading(
+        setting,
+        count_rows(made, setting),
+        min_count,
+        sizes=count_class_sizes(release, min_count),
+        rows=_sample_rows(made, names, setting),
+        note=" ".join(filter(None, [release.provenance.note, why, as_is])),
+        exact=_exact_columns(release),
+        each=_describe_row(release),
+        promise=_describe_promise(release),
+        terms=export_terms(dataset, setting, release),
+    )
+
+
+def _sample_rows(made: Case, exposed: Sequence[str], setting: Setting) -> pd.DataFrame | str:
+    """Return a dozen sanitized rows, or a sentence on why no rows are shown."""
+    release = made.release
+    if setting.sensitive in exposed:
+        return (
+            f"No rows are shown, because they contain exact values of '{setting.sensitive}', and the dataset describes "
+            "this attribute as known to an adversary."
+        )
+    if release.has_unprotected_rows and release.provenance.rows is Rows.SYNTHETIC:
+        return "No rows are shown, because a synthetic row may still resemble the record of a real person."
+    if release.has_unprotected_rows:
+        return "No rows are shown, because each row is the record of one person, exact or perturbed."
+    # Other people for each setting, because several releases of the same people reveal more than each of them.
+    shown = release.show(rng=made.stream("show"), min_count=made.min_count)
+    return f"No rows are shown, because each has fewer than {made.min_count} people." if shown.empty else shown
+
+
+def _describe_row(release: Release) -> str:
+    """Return a sentence about a row of a release without classes."""
+    if release.provenance.rows is Rows.SYNTHETIC:
+        return "Each row is synthetic and describes no real person."
+    changed = next((text for kind, text in CHANGE_TEXTS.items() if release.treated(kind)), "")
+    return f"Each row is the record of one person{changed}."
+
+
+def _describe_promise(release: Release) -> str:
+    """Return why k, l, t and delta do not apply to a release, and the release's promise; empty if it has classes."""
+    if not (why := release.without_classes):
+        return ""
+    promise = " Its guarantee is epsilon." if release.provenance.promise else ""
+    return f"k, l, t and delta do not apply to this release: {why}.{promise}"
+
+
+def _exact_columns(release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns with unchanged cells: those that an adversary knows, and the others.
+
+    A label may happen to be the exact value; then its class protects people.
+    """
+    untouched, known = release.treated("exact"), release.schema.quasi_identifiers
+    bare = [name for name in known if name in untouched and name not in release.labelled]
+    return tuple(bare), tuple(name for name in release.schema.published if name in untouched and name not in known)
+
+
+def count_rows(case: Case, setting: Setting) -> pd.DataFrame:
+    """Return the tidy results of all counts of the release of a setting.
+
+    The results are the parts of `InformationLoss`, `Losses`, `AdversaryGains` and `Leakage` that the board shows, and
+    `k_achieved`, `l_achieved`, `t_achieved` and `delta_achieved`: the level of the worst class for each model, with the
+    requested bound as its baseline. A release with noise has no classes, and has rows about the effect of the noise on
+    cells instead. The rows of each `live` measure follow.
+    """
+    return collect_rows(
+        [_counted_rows(case, setting), *(build_answer_rows(MeasureQuestion(each), case) for each in live_measures())]
+    )
+
+
+def _counted_rows(case: Case, setting: Setting) -> ResultRows:
+    release, sensitive = case.release, setting.sensitive
+    # k is one of the levels, and the number of classes is one of the costs.
+    found = [row for row in _answer(InformationLoss(), case) if row["measure"] != "k_achieved"]
+    found += [row for row in _answer(_losses(sensitive), case) if row["measure"] != "classes"]
+    levels = [] if release.groups is None else _levels(case, setting)
+    try:
+        leaks = [row for row in _guesses(case, sensitive) if row["measure"] in SHOWN]
+    except Unreadable:  # the note of the reading explains it
+        return found + levels
+    if release.classes is not None:
+        found += AdversaryGains(sensitive).rows(case) + levels + [case.row("suppressed_cells", _cells(case))]
+        if np.isnan(found[-1]["value"]):  # the average loss of a cell could reveal the number of suppressed cells
+            found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
+    return found + leaks
+
+
+def _answer(question: Question, case: Case) -> ResultRows:
+    """Return the rows of a question, or an empty list if the question does not apply to such a release."""
+    try:
+        return question.rows(case)
+    except Unreadable:
+        return []
+
+
+@lru_cache(maxsize=8)
+def _losses(sensitive: str) -> Losses:
+    """Return one question for all settings, because the question caches the common parts of the settings' releases."""
+    return Losses(sensitive)
+
+
+def _guesses(case: Case, sensitive: str) -> ResultRows:
+    """Return rows on the probability of a correct guess.
+
+    The rows are those of `Leakage` for noise, for buckets, and for people with several rows.
+
+    Raises Unreadable if the relation between a record and its released cells is unknown.
+    """
+    release = case.release
+    leakage.check_readable(release)
+    if release.people is not None:
+        return leakage.build_people_rows(case, release, sensitive)
+    leaks = leakage.build_identity_rows(case, release)
+    if release.classes is None or release.buckets is not None:
+        leaks += leakage.build_original_rows(case, sensitive)
+    for name in release.treated("noisy"):
+        leaks += leakage.build_attribute_rows(case, release, name)
+    return leaks + (leakage.build_class_rows(case, release, sensitive) if release.classes is not None else [])
+
+
+def _levels(case: Case, setting: Setting) -> ResultRows:
+    """Return rows with the levels of the worst class, and the requested bounds as baselines."""
+    rows, few = [], reveals_small_count(case.release, setting.sensitive, case.min_count)
+    for letter, kind in MODEL_BY_LETTER.items():
+        model = kind(STEPS[letter][-1], *[setting.sensitive] * (letter != "k"))  # a level does not depend on the bound
+        level = grade_release(model, case.release)
+        is_told = few and letter != "k" and level > (1 if model.better == "higher" else 0)
+        asked = setting.bounds.get(letter, np.nan)
+        rows.append(case.row(f"{letter}_achieved", np.nan if is_told else level, better=model.better, baseline=asked))
+    return rows
+
+
+def _cells(case: Case) -> float:
+    """Return the number of suppressed cells, or NaN if the number would describe only a few people."""
+    release, min_count = case.release, case.min_count
+    cells = suppressed_cells(release)
+    others = cells - release.suppressed * len(release.schema.quasi_identifiers)  # cells of partly suppressed records
+    reveals = withholding.reveals_few(release.suppressed_people, release.headcount, min_count)
+    return np.nan if reveals or withholding.is_few(cells, min_count) or withholding.is_few(others, min_count) else cells
+
+
+def count_class_sizes(release: Release, min_count: int = withholding.LIMIT) -> Aggregate | None:
+    """Return the number of people by the size of their class or bucket, in steps of 1, 2 and 5.
+
+    The `Aggregate` has two columns: `people in a class` or `people in a bucket`, and `people`. Rows of fewer than
+    `min_count` people are merged. The result is None for noise and for a table of fewer people.
+    """
+    withholding.check_min_count(min_count)
+    if release.groups is None or release.headcount < min_count:
+        return None
+    sizes = count_people_by_group(release.groups, release.people)
+    edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]
+    steps = np.searchsorted(edges, sizes, side="right") - 1
+    people = count_people_by_group(steps[release.groups], release.people)
+    ends = [*edges[1:], 10 * edges[-1]]
+    labels = [f"{low:,}" if low == end - 1 else f"{low:,}-{end - 1:,}" for low, end in zip(edges, ends, strict=True)]
+    first = int(np.flatnonzero(people)[0])
+    merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]), min_count)
+    merged.index = [re.sub(r"^([\d,]+)(-[\d,]+)? to ([\d,]+-)?", r"\1-", label) for label in merged.index]
+    of = "bucket" if release.buckets is not None else "class"
+    table = merged.rename_axis(f"people in a {of}").rename("people").reset_index()
+    return Aggregate(table, {name: name for name in table}, min_count)

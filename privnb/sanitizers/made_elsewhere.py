@@ -1,0 +1,180 @@
+"""A release that another tool made, read from its file so that it can be measured like any other release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import Generator
+
+from privnb.datasets.dataset import Dataset
+from privnb.datasets.description import checksum
+from privnb.datasets.foreign_file import ForeignFile, read_foreign
+from privnb.microdata.columns import assign_columns
+from privnb.microdata.hierarchy.generalization import SUPPRESSED
+from privnb.microdata.release import Release
+from privnb.microdata.rows import Microdata
+from privnb.microdata.treatment import Rows
+from privnb.runtime.lazy import pd
+from privnb.runtime.names import join_names
+from privnb.runtime.validation import Randomness
+from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.claims import explain_mismatch
+from privnb.sanitizers.correspondence import match_rows
+from privnb.sanitizers.errors import SanitizationError
+
+ASK = (
+    "State what the rows stand for: rows='in order' if row 1 is the first record, and so on, or rows='synthetic' if no "
+    "row belongs to a person."
+)
+CHECK = "Check that the file was made from this dataset, and that no other column was changed."
+Correspondence = Literal["measured", "in order", "synthetic"]
+
+
+@dataclass(frozen=True)
+class MadeElsewhere(Sanitizer):
+    """Read a release that another tool made from the dataset.
+
+    The rows are matched with the records: if each row covers a different record, the rows are these records, or a
+    subset of them. Otherwise, `rows` must state the origin of the rows, because the risk of a person whose row is
+    unknown cannot be measured. The method that made the release is not known, so risks assume an adversary who knows
+    this method.
+
+    Parameters
+    ----------
+    path : str
+        The file, in any format that `load` reads. It has some or all of the published columns of the dataset; a
+        published column that it lacks counts as suppressed.
+    rows : str
+        "measured"; "in order": row i is record i; or "synthetic".
+    treatments : dict of str to str, optional
+        The treatment of some columns, see `datasets.foreign_file.read_foreign`.
+    hierarchies : dict of str to str, optional
+        Files of hierarchies in the format of ARX, by column.
+    holdout : str, optional
+        A file with records of other people of the same population, in the columns of the dataset. Membership risk is
+        measured against these people, and cannot be measured without them.
+
+    Raises
+    ------
+    SchemaError
+        For a file that cannot be read as a release of the dataset.
+    SanitizationError
+        For rows that do not cover a record of their own, and, for rows in order, if the numbers of rows and records
+        differ.
+    """
+
+    path: str
+    rows: Correspondence = "measured"
+    treatments: Mapping[str, str] = field(default_factory=dict, hash=False)
+    hierarchies: Mapping[str, str] = field(default_factory=dict, hash=False)
+    holdout: str = ""
+    title = "Release made elsewhere"
+    order_invariant = True
+    reads_file = True
+
+    @cached_property
+    def key(self) -> str:
+        """The text from which draws are derived: the content of the file decides, not its name."""
+        return f"MadeElsewhere({checksum(Path(self.path))})"
+
+    def __repr__(self) -> str:  # the folder of the file is nobody's business
+        return f"MadeElsewhere({', '.join(f'{name}={value!r}' for name, value in self._stated.items())})"
+
+    @property
+    def _stated(self) -> dict[str, Any]:
+        """The parameters that are stated, with the names of files instead of their paths."""
+        files = {"path": Path(self.path).name, "holdout": self.holdout and Path(self.holdout).name}
+        hierarchies = {name: Path(file).name for name, file in self.hierarchies.items()}
+        stated = {"rows": self.rows, "treatments": dict(self.treatments), "hierarchies": hierarchies, **files}
+        return {name: value for name, value in stated.items() if value and value != "measured"}
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        """Return the parameters by name, with the names of files instead of their paths."""
+        return self._stated
+
+    def changed_params(self) -> str:
+        """Return the name of the release in results: the name of its file."""
+        return f"file={Path(self.path).name}"
+
+    @classmethod
+    def contract_examples(cls, schema: Any) -> list[MadeElsewhere]:
+        """Return no example, because a file is made from one table."""
+        return []
+
+    def read(self, dataset: Dataset) -> ForeignFile:
+        """Return the file as read with the domains of the dataset."""
+        return read_foreign(self.path, dataset, treatments=self.treatments, hierarchies=self.hierarchies)
+
+    def read_holdout(self, dataset: Dataset) -> Dataset | None:
+        """Return the people of the hold-out, who are not in the release, as a dataset; None without a hold-out."""
+        if not self.holdout:
+            return None
+        file = read_foreign(self.holdout, dataset)
+        lacking = [*file.lacking, *(name for name, each in file.columns.items() if each.treated != "plain")]
+        if lacking or dataset.schema.person:
+            what = (
+                f"plain values of {join_names(lacking)}" if lacking else f"the key of people, '{dataset.schema.person}'"
+            )
+            raise SanitizationError(f"the hold-out must have {what}; {file.path.name} does not. Give another file.")
+        own = replace(dataset.schema, attributes=tuple(dataset.schema[name] for name in file.columns))
+        table = pd.DataFrame({name: each.cells for name, each in file.columns.items()})
+        known = {name: dataset.hierarchies[name] for name in own.quasi_identifiers}
+        return Dataset(f"{dataset.name} hold-out", table, own, known)
+
+    def _checked(self, dataset: Any, rng: Randomness) -> Release:
+        """Return the release in the file, checked."""
+        if not isinstance(dataset, Dataset):
+            raise SanitizationError(f"{self!r} must be compared with records; got counts. Load the dataset.")
+        file = self.read(dataset)
+        own = {name: each.hierarchy for name, each in file.columns.items() if each.hierarchy is not None}
+        dataset = replace(dataset, table=dataset.cells, hierarchies={**dataset.hierarchies, **own})
+        released = pd.DataFrame({name: each.cells for name, each in file.columns.items()})
+        lacking = dict.fromkeys(file.lacking, np.full(len(released), SUPPRESSED, dtype=object))
+        released = assign_columns(released, lacking)[dataset.schema.published]
+        if self.rows == "in order":
+            facts = self._infer_facts(dataset, self._in_order(dataset, file, released), "", released.index)
+        else:
+            released, facts = self._matched(dataset, file, released)
+        release = self._released(dataset, released, facts, rng, drawn=False)
+        if reason := explain_mismatch(dataset, release):
+            raise SanitizationError(f"{self!r}: {reason}.")
+        return release
+
+    def _matched(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> Sanitized:
+        """Return the rows in the order of the records that they could be, and their origin."""
+        if self.rows == "synthetic":
+            return released, {"rows": Rows.SYNTHETIC}
+        perturbed = [name for name, each in file.columns.items() if each.treated == "perturbed"]
+        if perturbed:
+            raise SanitizationError(
+                f"the records of the rows of {file.path.name} cannot be found, because {join_names(perturbed)} was "
+                f"perturbed. {ASK}"
+            )
+        found = match_rows(dataset, released[[*file.columns]], dataset.hierarchies)
+        if unmatched := int((found < 0).sum()):
+            labelled = [name for name, each in file.columns.items() if each.treated == "generalized"]
+            also = f" and {join_names(labelled)} have labels, which no synthetic row has" if labelled else ""
+            raise SanitizationError(
+                f"{unmatched} of {file.rows} rows of {file.path.name} do not cover a record of '{dataset.name}' of "
+                f"their own{also}. {CHECK if labelled else ASK}"
+            )
+        order = np.argsort(found, kind="stable")
+        released = released.iloc[order].reset_index(drop=True)
+        return released, {} if len(found) == len(dataset) else {"rows": found[order]}
+
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        raise NotImplementedError  # the release is read, see `_checked`
+
+    def _in_order(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows if there is one row for each record. Their treatments are then inferred."""
+        if len(released) != len(dataset):
+            raise SanitizationError(
+                f"rows must be as many as the {len(dataset)} records if they are in order; {file.path.name} has "
+                f"{len(released)}. Leave `rows` out, so that the rows are matched with the records."
+            )
+        return released
