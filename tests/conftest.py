@@ -17,7 +17,7 @@ from support import browsing, compiled
 from support.in_process import in_this_process
 
 from privnb.datasets import dataset
-from privnb.evaluation import cases
+from privnb.evaluation import evaluation_loop
 from privnb.miners import weka
 from privnb.runtime import processes
 
@@ -33,9 +33,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([WITHOUT, *filter(None,
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-MADE_UP = 50  # tables of a property that states no other number
-settings.register_profile("ci", derandomize=True, max_examples=MADE_UP, **PATIENT)
-settings.register_profile("here", max_examples=MADE_UP, **PATIENT)
+EXAMPLES = 50  # tables of a property that states no other number
+settings.register_profile("ci", derandomize=True, max_examples=EXAMPLES, **PATIENT)
+settings.register_profile("here", max_examples=EXAMPLES, **PATIENT)
 # `make check` tries a property on at most so many made-up tables, and on half of those that it states; `make test`, and
 # with it CI, on all of them.
 # No fewer: the first two are the simplest, which break nothing.
@@ -85,11 +85,11 @@ def browser():
 @pytest.fixture(scope="session")
 def java():
     """The real Weka, in a Java of this process. Without it the test is skipped; in CI with Java, it fails."""
-    lacks = weka.missing()
+    lacks = weka.list_missing_requirements()
     if lacks:
         hidden = os.environ.get("CI") == "true" and shutil.which("java")
         pytest.fail(lacks) if hidden else pytest.skip(lacks)
-    return weka.java.machine(weka.version())
+    return weka.java.start_machine(weka.version())
 
 
 @pytest.fixture(scope="session")
@@ -152,7 +152,7 @@ def ran(monkeypatch):
 @pytest.fixture(scope="module")
 def releases_once():
     """Evaluations of one file make each release once: those of a study in parts make most of them for each part."""
-    known, make = {}, vars(cases.Case)["_made"].func
+    known, make = {}, vars(evaluation_loop.Case)["_made"].func
 
     def made(case):
         key = id(case.dataset), case.sanitizer, case.seed
@@ -161,7 +161,7 @@ def releases_once():
         return known[key][1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vars(cases.Case)["_made"], "func", made)
+        patch.setattr(vars(evaluation_loop.Case)["_made"], "func", made)
         yield
 
 
@@ -201,7 +201,7 @@ def pytest_xdist_auto_num_workers(config):
 def pytest_configure(config):
     """Make each table of the repository once per process: the clinic takes longer than all else in most tests."""
     shipped = contextlib.ExitStack()
-    shipped.enter_context(dataset.loaded_once(dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"))
+    shipped.enter_context(dataset.load_once(dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"))
     config.add_cleanup(shipped.close)
 
 

@@ -1,32 +1,23 @@
-"""Write what follows from the classes of sanitizers: the README's table, and `data/seeds.csv`. `make pins` runs it.
+"""Add new sanitizers to `data/seeds.csv`. `make pins` runs it.
 
 What a draw derives from is frozen: a number of `seeds.csv` is never changed, and only new sanitizers are added.
 """
 
 import csv
-import re
 from pathlib import Path
 
 from privnb import privacy_models, sanitizers
-from privnb.evaluation.predictions import stream
-from privnb.runtime.family import sentence
+from privnb.evaluation.predictions import derive_seed
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import kinds
 from privnb.testing.sanitizers import SCHEMA
 
-README = Path(__file__).parents[1] / "README.md"
 SEEDS = Path(__file__).parent / "data" / "seeds.csv"
-TABLE = re.compile(r"(?<=\| sanitizer \| what it does \|\n\|---\|---\|\n).*?(?=\n\n)", re.DOTALL)
 
 
 def own() -> dict[str, type[Sanitizer]]:
     """Return the package's sanitizers by name."""
     return {name: kind for name, kind in kinds().items() if kind.__module__.startswith("privnb.")}
-
-
-def table() -> str:
-    """Return the rows of the README's table."""
-    return "\n".join(f"| `{name}` | {sentence(kind)} |" for name, kind in own().items())
 
 
 def seeds() -> dict[str, int]:
@@ -42,13 +33,14 @@ def made(text: str) -> Sanitizer:
 
 
 def main() -> None:
-    """Write the table, and add the examples of sanitizers that have no frozen number yet."""
-    README.write_text(TABLE.sub(lambda _: table(), README.read_text(encoding="utf-8")), encoding="utf-8")
+    """Add the examples of sanitizers that have no frozen number yet."""
     frozen = seeds()
     pinned = {text.partition("(")[0] for text in frozen}
-    new = [each for name, kind in own().items() if name not in pinned for each in kind.examples(SCHEMA)]
+    new = [each for name, kind in own().items() if name not in pinned for each in kind.contract_examples(SCHEMA)]
     with SEEDS.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([repr(each), stream(1, each, "sanitize")[1]] for each in new)
+        csv.writer(file, lineterminator="\n").writerows(
+            [repr(each), derive_seed(1, each, "sanitize")[1]] for each in new
+        )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.naming import naming
 
-from privnb.evaluation.content import READERS
+from privnb.evaluation.digests import RESULT_READERS
 
 MOST_FILES = 24  # of a folder: the charts are most
 PACKAGE = Path(__file__).parent.parent / "privnb"
@@ -86,7 +86,7 @@ def test_what_only_reads_results_is_no_input_of_a_stored_one(texts):
     """Nothing that makes numbers can import these, so they do not count as code beneath a number."""
 
     def reads(name):
-        return ".".join(name.split(".")[1:3]) in READERS or name.split(".")[1] in READERS
+        return ".".join(name.split(".")[1:3]) in RESULT_READERS or name.split(".")[1] in RESULT_READERS
 
     for name, imported in modules(texts).items():
         if name != "privnb" and not reads(name):
@@ -137,3 +137,68 @@ def test_what_a_number_is_stands_in_columns_and_not_in_names(trees):
     for path, tree in trees.items():
         with naming(str(path)):
             assert list(parsed(tree)) == []
+
+
+PROSELESS = ("decision", "evaluation", "measures")  # rooms whose sentences for readers are in `templates`
+STATED = {"title", "sentence", "source", "readings", "instead"}  # facts of a method, and the cure of an error
+ERRORS = {"expect", "instead", "add_note", "warn_once", "ValueError", "_parsed"}  # calls whose texts are errors
+EXCEPTIONS = {  # functions and variables whose texts are no prose of a page
+    "__repr__": "the text that Python shows of an object",
+    "verify": "the errors of a card, each with its cure",
+    "_described": "the docstring of a measure",
+    "ARGUMENTS": "the docstring of a measure",
+    "_ALVIM": "a citation",
+    "_BOOK": "a citation",
+    "_SOURCE": "a citation",
+    "TAG_TEXT": "the text of a file in the store",
+    **dict.fromkeys(
+        ["ALLOWED", "INSTEAD", "KILLED_ADVICE", "exact", "got", "instead", "trouble"], "a part of an error"
+    ),
+}
+
+
+def is_stated(node):
+    """Return whether the strings below a node are a docstring, a citation, or a part of an error or of a fact."""
+    if isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return True
+    if isinstance(node, ast.Call):
+        return not ERRORS.isdisjoint(each.id for each in ast.walk(node.func) if isinstance(each, ast.Name)) or (
+            getattr(node.func, "attr", "") in ERRORS
+        )
+    names = [getattr(node, "name", ""), *(getattr(each, "id", "") for each in getattr(node, "targets", ()))]
+    return getattr(node, "arg", "") in STATED or not EXCEPTIONS.keys().isdisjoint(names)
+
+
+def sentences(tree):
+    """Yield the line and the text of each string that reads like a sentence for readers."""
+    waiting = [*ast.iter_child_nodes(tree)]
+    while waiting:
+        node = waiting.pop()
+        if is_stated(node):
+            continue
+        text = ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(each.value if isinstance(each, ast.Constant) else "x" for each in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            waiting += ast.iter_child_nodes(node)
+        if len(text.split()) >= 5 and (text[0].isupper() or text.rstrip().endswith(".")):
+            yield node.lineno, text
+
+
+def test_which_strings_read_like_sentences():
+    told = 'x = f"All of {n} releases keep it"; raise E("It is not so, alas. Try k."); f("a b c d e"); g("a b c d e.")'
+    stated = 'def f():\n    "Return what nobody needs here."\n\nmeasure(title="The share of all people")'
+    assert [text for _, text in sentences(ast.parse(told))] == ["a b c d e.", "All of x releases keep it"]
+    assert [*sentences(ast.parse(stated))] == []
+
+
+def test_sentences_for_readers_are_in_templates(trees):
+    found = [
+        f"{path}:{line}: {text!r}"
+        for path, tree in trees.items()
+        if module(path) in PROSELESS
+        for line, text in sentences(tree)
+    ]
+    assert not found, "\n".join(found)

@@ -149,9 +149,9 @@ OPTIONS = [
         for command in ("report", "explore")
         for name, value in [
             ("NOBODY", "1"), ("k", "2"), ("OUT", "x"), ("STORE", "x"), ("N", "x"), ("N", "1.5"), ("N", ""),
-            ("N", "nan"), ("SHARE", "half"), ("SHARE", ""), ("FULL", "maybe"), ("FULL", "2"), ("FEWEST", "0"),
-            ("FEWEST", "1"), ("FEWEST", "-1"), ("FEWEST", "nan"), ("WEIGHTS", "age > 55"), ("WEIGHTS", "x()==1: 2"),
-            ("WEIGHTS", "age >: 2"), ("WEIGHTS", "age > 5: -1"),
+            ("N", "nan"), ("SHARE", "half"), ("SHARE", ""), ("FULL", "maybe"), ("FULL", "2"), ("MIN_COUNT", "0"),
+            ("MIN_COUNT", "1"), ("MIN_COUNT", "-1"), ("MIN_COUNT", "nan"), ("WEIGHTS", "age > 55"),
+            ("WEIGHTS", "x()==1: 2"), ("WEIGHTS", "age >: 2"), ("WEIGHTS", "age > 5: -1"),
         ]
     ),
     *((["explore", "-p", f"K={value}"], "k") for value in ("x", "1", "-1", "nan", "inf", "9" * 400)),
@@ -177,7 +177,7 @@ OPTIONS = [
     ),
     (["reprot"], "did you mean 'report'"),
     (["report", "--notebook", "09explore"], "did you mean '09_explore'"), (["report", "--notebook", "0"], "'0'"),
-    (["report", "thre"], "did you mean 'there'"), (["report", "-p", "FEWST=2"], "mean 'FEWEST'"),
+    (["report", "thre"], "did you mean 'there'"), (["report", "-p", "MIN_COUN=2"], "mean 'MIN_COUNT'"),
     (["check", "good.csv", "--sensitive", "pya"], "mean 'pay'"), (["explore", "-p", "STUDY=mian"], "mean 'main'"),
     (["check", "good.csv", "--quasi", "sxe"], "did you mean 'sex'"),
     (["describe", "."], "binary.csv"), (["check", "."], "binary.csv"),
@@ -188,7 +188,7 @@ OPTIONS = [
 def project(tmp_path_factory, write_notebook):
     """Two notebooks with parameters of each kind, a table, and files of all sorts."""
     root = tmp_path_factory.mktemp("project")
-    cell = 'N = 3\nSHARE = 0.5\nFULL = False\nFEWEST = 10\nWEIGHTS = ""\nDATASET = "there"\nOUT = ""'
+    cell = 'N = 3\nSHARE = 0.5\nFULL = False\nMIN_COUNT = 10\nWEIGHTS = ""\nDATASET = "there"\nOUT = ""'
     more = (
         '\nK = "5"\nEPSILON = "1"\nSANITIZER = "Mondrian"\nSEED = 1\nSCENARIO = "A"\nMINER = "naive Bayes"\nRECORDS = 0'
     )
@@ -220,8 +220,8 @@ def tried(arguments, project, monkeypatch, capsys):
         raise AssertionError("it has run")
 
     monkeypatch.chdir(project / "here")
-    monkeypatch.setattr(report, "run", no)
-    monkeypatch.setattr("privnb.explorer.app.served", no)
+    monkeypatch.setattr(report, "run_notebooks", no)
+    monkeypatch.setattr("privnb.explorer.app.configure_page", no)
     before = {path: path.lstat().st_mtime_ns for path in project.rglob("*")}
     try:
         status = cli.main(arguments)

@@ -55,10 +55,10 @@ def run(tmp_path):
 
 def test_python_loads_sanitizes_and_assesses(run):
     code = """
-from privnb import KAnonymity, Linkage, Mondrian, achieved, evaluate, load
+from privnb import KAnonymity, Linkage, Mondrian, grade_release, evaluate, load
 dataset = load("hypertension")
 release = Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)
-print(achieved(KAnonymity(5), release) >= 5)
+print(grade_release(KAnonymity(5), release) >= 5)
 print(len(evaluate(dataset, [Mondrian(KAnonymity(5))], attacks=[Linkage()])) > 0)
 """
     assert run(code).split() == ["True", "True"]
@@ -71,9 +71,10 @@ def test_commands_sanitize_check_and_decide(run, tmp_path):
     code = """
 from privnb.cli import main
 from privnb.decision import policy_search
-settings = policy_search.family  # one of each sanitizer: what is tried is the command
-policy_search.family = lambda *given, **more: list({type(each): each for each in settings(*given, **more)}.values())
-policy_search.diverse = lambda *given, **more: []
+settings = policy_search.build_family  # one of each sanitizer
+first = lambda tried: list({type(each): each for each in tried}.values())
+policy_search.build_family = lambda *given, **more: first(settings(*given, **more))
+policy_search.build_diverse = lambda *given, **more: []
 print(main(["sanitize", "people.csv", "--model", "k=5", "--out", "a.csv"]), main(["check", "a.csv"]))
 print(main(["decide", "twelve", "--policy", "k-5", "--out", "b.csv"]))
 print(main(["sanitize", "nobody.csv", "--model", "k=5", "--out", "c.csv"]))

@@ -4,6 +4,7 @@ import re
 import sys
 import tomllib
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_lock_pins_every_package_with_hashes_and_no_address():
     text = (ROOT / "requirements.lock").read_text()
     pinned = {canonicalize_name(n): v for n, v in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)}
     wanted = WANTED | declared([*EXTRAS["spark"], *EXTRAS["weka"]])
-    wanted |= declared(PROJECT["dependency-groups"]["test"]) | declared(PROJECT["dependency-groups"]["build"])
+    wanted |= declared(chain.from_iterable(PROJECT["dependency-groups"].values()))
     assert {name for name, bounds in wanted.items() if pinned.get(name, "0") not in bounds} == set()
     assert "://" not in text
     packages = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]

@@ -26,10 +26,10 @@ def namespace():
     """A module in which the cells of a notebook run, and which is forgotten afterwards with all that they stated."""
     module = types.ModuleType("cells_of_an_example")
     sys.modules[module.__name__] = module
-    before = {**base._stated}, {**base._marked}
+    before = {**base._registered}, {**base._marked}
     yield vars(module)
     del sys.modules[module.__name__]
-    for now, then in zip((base._stated, base._marked), before, strict=True):
+    for now, then in zip((base._registered, base._marked), before, strict=True):
         now.clear()
         now.update(then)
 
@@ -41,13 +41,13 @@ def test_there_is_one_of_each_kind():
 @pytest.fixture
 def few_settings(monkeypatch):
     """A search tries one setting of each sanitizer: what is tried is the notebook."""
-    settings = policy_search.family
+    settings = policy_search.build_family
 
     def one_each(*given, **more):
         return list({type(each): each for each in settings(*given, **more)}.values())
 
-    monkeypatch.setattr(policy_search, "family", one_each)
-    monkeypatch.setattr(policy_search, "diverse", lambda *given, **more: [])
+    monkeypatch.setattr(policy_search, "build_family", one_each)
+    monkeypatch.setattr(policy_search, "build_diverse", lambda *given, **more: [])
 
 
 @pytest.mark.slow

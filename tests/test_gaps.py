@@ -12,8 +12,8 @@ from support.plain_models import keeps, published
 from privnb import cli
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.attributes import secret_name
-from privnb.explorer.saving import save
+from privnb.evaluation.attributes import choose_unknown_sensitive
+from privnb.explorer.saving import save_release
 from privnb.explorer.setting import Setting
 from privnb.measures.utility import information_loss, mining
 from privnb.measures.utility.populations import LargePopulations
@@ -36,7 +36,7 @@ from privnb.sanitizers import (
 )
 from privnb.sanitizers.catalogue import kinds
 from privnb.sanitizers.noise.noise_channel import cell_vulnerability, identification
-from privnb.sanitizers.synthetic.marginals import anonymized_marginals, divergence, probabilities
+from privnb.sanitizers.synthetic.marginals import anonymize_marginals, divergence, estimate_probabilities
 
 AGE = Numbers(0, 99, missing="NA")
 WEIGHT = Numbers(30, 120, step=0.5, missing="?")
@@ -195,16 +195,16 @@ def test_a_file_says_missing_by_an_empty_cell_or_a_mark(written):
         load(written("30,7\n,4\n", mark=""))
     with pytest.raises(SchemaError, match="column 'age': the mark of a missing number must be a word"):
         load(written(mark=', missing = "9"'))
-    with pytest.raises(SchemaError, match=r"missing = .* where there are gaps"):
+    with pytest.raises(SchemaError, match=r"missing = .* if numbers may be missing"):
         load(written(mark=", missing = 9"))
     path = written(mark=', missing = "NA", missing_is_public = true')
     assert load(path).schema["age"].domain.missing_is_public
     assert not load(written()).schema["age"].domain.missing_is_public
-    with pytest.raises(SchemaError, match="missing_is_public = true where everybody may know"):
+    with pytest.raises(SchemaError, match="missing_is_public = true if everybody may know"):
         load(written(mark=', missing = "NA", missing_is_public = 1'))
 
 
-INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)]
+INSTANCES = [each for kind in kinds().values() for each in kind.contract_examples(SCHEMA)]
 
 
 @pytest.mark.slow
@@ -221,12 +221,12 @@ def test_every_sanitizer_keeps_its_claims_on_tables_with_gaps(sanitizer):
         done += 1
         for model in release.provenance.claims:
             assert keeps(model, **published(release, model))
-        before = data.table if release.provenance.rows is Rows.NOBODY else release.originals(data).table
+        before = data.table if release.provenance.rows is Rows.SYNTHETIC else release.originals(data).table
         for name in ("age", "weight"):
             cells, attribute = release.table[name], SCHEMA[name]
             if name in release.treated(*UNTRUE):
                 lost, gap = cells.isna(), before[name].isna()
-                if release.provenance.rows is Rows.NOBODY:
+                if release.provenance.rows is Rows.SYNTHETIC:
                     assert np.isfinite(cells).all()
                 else:
                     assert not lost[~gap.to_numpy()].any()
@@ -265,7 +265,7 @@ def test_a_claim_that_a_label_does_not_keep_is_refused():
 
     for cells in (lambda age: ["0-99"] * len(age), lambda age: ["NA"] * len(age)):
         Wrong.cells = staticmethod(cells)
-        with pytest.raises(SanitizationError, match="that does not cover"):
+        with pytest.raises(SanitizationError, match="does not cover their values"):
             Wrong().sanitize(toy(), rng=1)
     Wrong.cells = staticmethod(lambda age: age.fillna(7))
     with pytest.raises(SanitizationError, match="is published as '7'"):
@@ -309,7 +309,7 @@ def _public(attribute):
 def test_a_secret_number_with_gaps_is_bucketized_in_bands():
     schema = SCHEMA.with_roles({"age": "quasi-identifier", "income": "sensitive"})
     data = Dataset("gaps", toy().table[["age", "income"]], schema, {"age": WAYS["ranges"]})
-    with pytest.raises(SanitizationError, match=r"number with missing values.*in_bands\('income'\)"):
+    with pytest.raises(SanitizationError, match=r"numeric with missing values.*in_bands\('income'\)"):
         Bucketize(KMember(3)).sanitize(data, rng=1)
     release = Bucketize(KMember(3)).sanitize(data.in_bands("income"), rng=1)
     assert release.buckets.loc[release.buckets["value"] == "-", "count"].sum() == data.table["income"].isna().sum()
@@ -317,11 +317,11 @@ def test_a_secret_number_with_gaps_is_bucketized_in_bands():
 
 def test_marginals_count_missing_numbers():
     data = toy(60)
-    counts = anonymized_marginals(data, ["age", "town"], KAnonymity(2))
+    counts = anonymize_marginals(data, ["age", "town"], KAnonymity(2))
     table = counts.tables[0]
     assert table["count"].sum() == 60
     assert set(table.columns) == {"age", "count"}
-    assert (probabilities(counts, data.table[["age", "town"]]) > 0).all()
+    assert (estimate_probabilities(counts, data.table[["age", "town"]]) > 0).all()
     assert divergence(data, counts) >= 0
     assert divergence(data, release=KMember(3).sanitize(data, rng=1)) >= 0
 
@@ -388,9 +388,9 @@ def test_a_guess_at_a_missing_number():
 
 def test_a_secret_that_is_a_number_with_gaps_is_asked_in_bands():
     data = toy()
-    with pytest.raises(ValueError, match=r"'income' is a number that some people lack.*in_bands\('income'\)"):
-        secret_name(data, "income")
-    assert secret_name(data.in_bands("income"), "income") == "income"
+    with pytest.raises(ValueError, match=r"'income' is a number that is missing for some people.*in_bands\('income'\)"):
+        choose_unknown_sensitive(data, "income")
+    assert choose_unknown_sensitive(data.in_bands("income"), "income") == "income"
 
 
 @pytest.mark.slow
@@ -401,14 +401,14 @@ def test_a_saved_release_is_read_back(tmp_path, capsys):
     assert {name: data.schema[name].domain.missing for name in ("score", "weight")} == {"score": "NA", "weight": "NA"}
     assert data.schema["visits"].domain.values[-1] == "NA"
     assert data.schema.quasi_identifiers == ["score", "weight", "region"]
-    saved, *_ = save(data, Setting(k=5, quasi_identifiers="score, weight, region"), tmp_path)
+    saved, *_ = save_release(data, Setting(k=5, quasi_identifiers="score, weight, region"), tmp_path)
     cells = pd.read_csv(saved, dtype=str, keep_default_na=False)
     assert "NA" in set(cells["score"]) | set(cells["weight"])
     assert not (cells == "").any(axis=None)
     assert cli.main(["check", str(saved), "--description", str(path), "--model", "k=5"]) in (None, 0)
     assert cli.main(["check", str(saved), "--description", str(path), "--model", "k=60"]) == 1
     bucketized = Setting("Bucketize", k=5, quasi_identifiers="score, weight, region")
-    saved, *_ = save(data, bucketized, tmp_path, allow="a test")
+    saved, *_ = save_release(data, bucketized, tmp_path, allow="a test")
     exact = pd.read_csv(saved, dtype=str, keep_default_na=False)
     assert (exact["score"] == "NA").sum() == data.table["score"].isna().sum()
     assert exact.loc[exact["score"] != "NA", "score"].str.fullmatch(r"1\d\d").all(), "whole numbers stay whole"

@@ -9,13 +9,13 @@ import pytest
 
 from privnb import cli
 from privnb.datasets.dataset import load
-from privnb.datasets.own_table import OwnTable
+from privnb.datasets.description_editor import DescriptionEditor
 from privnb.decision.card import Card
 from privnb.explorer.board import explore
 from privnb.explorer.roles import your_table
-from privnb.reporting.charts.base import Aggregate, finish
-from privnb.runtime.names import Shown, shown
-from privnb.runtime.sentences import Page
+from privnb.reporting.charts.base import Aggregate, style_chart
+from privnb.runtime.names import EscapingStream, escape_invisible
+from privnb.runtime.sentences import FullTable
 
 TOWNS = "a\u202eb", "z\u200bip", "nor\x1b[31mth"
 ILLNESSES = "fl\u2066u", "cold", "ac\x08he"
@@ -36,7 +36,7 @@ def test_the_page_of_roles_and_its_examples(people, capsys):
     page = your_table(name="people")._page.html
     assert not HIDDEN & {*page}
     assert r"a\u202eb" in page
-    table = OwnTable.open("people")
+    table = DescriptionEditor.open("people")
     for column in table.seen(table.roles):
         assert not HIDDEN & {*" ".join([column.examples, column.reason, *column.alerts])}
     capsys.readouterr()
@@ -57,11 +57,11 @@ def test_the_board(people):
 def test_tables_and_charts(kind):
     rows = pd.DataFrame({"town": pd.Series(TOWNS, dtype=kind), "people": [10, 20, 30]})
     table = Aggregate(rows, {"town": "to\u202ewn", "people": "people"})
-    chart = finish(alt.Chart(table.rows, mark="bar").encode(x="town:N"), f"Of {TOWNS[0]}", f"In {TOWNS[1]}")
-    page = Page(rows, "towns")
-    for text in (table._repr_html_(), page._repr_html_(), *texts(chart.to_dict())):
+    chart = style_chart(alt.Chart(table.rows, mark="bar").encode(x="town:N"), f"Of {TOWNS[0]}", f"In {TOWNS[1]}")
+    page = FullTable(rows, "towns")
+    for text in (*texts(table._repr_mimebundle_()), page._repr_html_(), *texts(chart.to_dict())):
         assert not HIDDEN & {*text}
-    assert [*table.rows.town] == [shown(town) for town in TOWNS]
+    assert [*table.rows.town] == [escape_invisible(town) for town in TOWNS]
     assert [*rows.town] == [*TOWNS], "the caller's own rows stay as they are"
 
 
@@ -82,5 +82,5 @@ def test_a_card_as_data():
 def test_a_terminal_is_moved_by_bars_alone():
     stream = io.StringIO()
     for text in ("\n\x1b[A", "\r", "\x1b[31mred\b"):
-        Shown(stream).write(text)
+        EscapingStream(stream).write(text)
     assert stream.getvalue() == "\n\x1b[A\r\\x1b[31mred\\x08"

@@ -11,7 +11,7 @@ import pytest
 from support import browsing
 
 from privnb.reporting.charts import V5
-from privnb.reporting.notebooks import copied_notebooks
+from privnb.reporting.notebooks import find_copies
 
 # Marks are coloured; text, axes and the page are grey.
 DRAWN = """canvas => {
@@ -65,7 +65,7 @@ def test_running_all_cells_of_a_copy_changes_no_tracked_file(tmp_path, monkeypat
     ):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     monkeypatch.chdir(tmp_path)
-    copies, _ = copied_notebooks()
+    copies, _ = find_copies()
     copy = copies / "00_twelve_people.ipynb"
     papermill.execute_notebook(copy, copy, cwd=copies, kernel_name="python3", progress_bar=False)
     cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]

@@ -52,7 +52,8 @@ def test_it_says_its_version():
 
 def test_another_name_is_refused_and_the_error_says_where_names_come_from():
     with pytest.raises(
-        AttributeError, match=r"privnb has no 'Mondrain'\. Did you mean 'Mondrian'\? It has what datasets, .* export"
+        AttributeError,
+        match=r"privnb has no 'Mondrain'\. Did you mean 'Mondrian'\? `dir\(privnb\)` lists .* datasets, .* export",
     ):
         _ = privnb.Mondrain
 

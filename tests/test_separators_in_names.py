@@ -35,8 +35,13 @@ def test_page_09_measures_a_sensitive_column_with_a_comma(here, sensitive):
     dataset = load("people")
     assert dataset.schema.sensitive == ["City, State"]
     asked = {"quasi_identifiers": "", "sensitive": sensitive, "miner": "naive Bayes", "scenario": "A", "seed": 1}
-    setting = explorer.checked(explorer.asked("10", "", "", "", "1", sanitizer="Mondrian", **asked), dataset)
-    reading, results = explorer.counted(dataset, setting, fewest=10), explorer.measured(dataset, setting, "", 10)
+    setting = explorer.check_setting(
+        explorer.parse_setting("10", "", "", "", "1", sanitizer="Mondrian", **asked), dataset
+    )
+    reading, results = (
+        explorer.count_setting(dataset, setting, min_count=10),
+        explorer.measure_setting(dataset, setting, "", 10),
+    )
     assert "City, State" in set(results.target[results.measure == "good_utility"])
     assert findings.one_setting(results, reading.refused)
     assert charts.hit(results)
@@ -98,7 +103,7 @@ def test_a_name_that_its_owner_chose_is_taken_by_models_and_explained(here, caps
     (path.parent / "hierarchies" / "default" / "x|y.csv").rename(path.parent / "hierarchies" / "default" / "mark.csv")
     capsys.readouterr()
     assert main(["describe", "people"]) == 0
-    assert "'x|y' is called 'mark' here: its description says so under [renamed]." in capsys.readouterr().out
+    assert "'x|y' is called 'mark' here: its description renames it under [renamed]." in capsys.readouterr().out
     assert main(["sanitize", "people", "--model", "k=3, l=2:x|y", "--out", "out.csv"]) == 0
     facts = json.loads((here / "out.csv.provenance.json").read_text())
     assert facts["renamed"] == {"in/out": "in out", "x|y": "mark"}

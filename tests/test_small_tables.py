@@ -16,7 +16,8 @@ from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numb
 from privnb.papers import charts as paper_charts, findings as paper_findings
 from privnb.privacy_models import EntropyDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity
 from privnb.reporting import charts, findings, gallery
-from privnb.runtime.numerals import bare
+from privnb.reporting.run_notes import show_notes
+from privnb.runtime.numerals import write_without_unit
 from privnb.sanitizers import Anatomy, KMember, LaplaceNoise, Mondrian, SanitizationError, catalogue
 
 SCHEMA = Schema(
@@ -45,19 +46,21 @@ def dataset(records):
 
 
 def test_defaults_of_k_end_where_the_table_does():
-    assert parameters.default_k("", dataset(5)) == "2"
-    assert parameters.default_k(" ", dataset(50)) == "2, 10, 50"
-    assert parameters.default_k("", dataset(400)) == "2, 10, 50, 100"
-    assert parameters.sramka_sanitizers(parameters.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
+    assert parameters.choose_k("", dataset(5)) == "2"
+    assert parameters.choose_k(" ", dataset(50)) == "2, 10, 50"
+    assert parameters.choose_k("", dataset(400)) == "2, 10, 50, 100"
+    assert parameters.build_sramka_sanitizers(parameters.choose_k("", dataset(5)), "1") == [
+        KMember(2),
+        LaplaceNoise(1.0),
+    ]
 
 
-def test_what_is_left_out_is_said_and_what_fits_is_not():
-    said = parameters.too_large_k("", dataset(15)).data
-    assert "50, 100" in said
-    assert "15 records" in said
-    assert "10," not in said
-    assert parameters.too_large_k("", dataset(100)) is None
-    assert parameters.too_large_k("2, 100", dataset(15)) is None
+def test_show_notes_names_the_defaults_of_k_that_are_too_large():
+    note = show_notes(dataset(15), k="").data
+    assert "except 50 and 100, because the table has 15 records" in note
+    assert show_notes(dataset(100), k="") is None
+    assert show_notes(dataset(15), k="2, 100") is None
+    assert show_notes(dataset(15)) is None
 
 
 def test_why_a_setting_cannot_be_had_does_not_tell_how_few_have_another_value():
@@ -75,37 +78,36 @@ def test_why_a_setting_cannot_be_had_does_not_tell_how_few_have_another_value():
 
 @pytest.mark.parametrize("asked", ["100", "2, 100", 100])
 def test_a_k_that_was_asked_for_is_not_left_out(asked):
-    with pytest.raises(ValueError, match=r"K asks for 100, and few has 15 records: .* Ask for less"):
-        parameters.default_k(asked, dataset(15))
-    assert parameters.default_k(asked, dataset(100)) == asked
+    with pytest.raises(ValueError, match=r"K must not exceed the 15 records of few; got 100"):
+        parameters.choose_k(asked, dataset(15))
+    assert parameters.choose_k(asked, dataset(100)) == asked
     with pytest.raises(SanitizationError, match=r"KMember\(k=100.* the table has 15 records. Lower k to 15 or less"):
         KMember(100).sanitize(dataset(15), rng=1)
 
 
 @pytest.mark.parametrize("records", [2, 5, 9])
 def test_groups_of_too_few_people_are_a_sentence(records):
-    shown = charts.people(evaluation.people_by(dataset(records), "age"))
-    assert shown.data == "The table has fewer than 10 people, so that no group of them is shown."
+    shown = charts.people(evaluation.count_people(dataset(records), "age"))
+    assert shown.data == "The table has fewer than 10 people, so no group of people is shown."
 
 
 @pytest.mark.parametrize("records", [2, 5, 9])
 def test_a_share_of_few_people_is_no_hardly_any(records):
     """All of them are unique; nobody is told how many, and at most all are."""
-    unique = evaluation.uniqueness(dataset(records))
+    unique = evaluation.measure_uniqueness(dataset(records))
     assert unique.value.isna().any()
     assert (unique.high <= 1).all()
-    said = findings.uniqueness(evaluation.join(evaluation.describe(dataset(records)), unique)).data
-    assert f"{bare('{:%}', 1 / records)} to 100%" in said
-    assert "withheld" in said
-    assert "hardly any" not in said
+    said = findings.uniqueness(evaluation.join_results(evaluation.describe(dataset(records)), unique))
+    assert said.given["all"]["value"] is None
+    assert f"between {write_without_unit('{:%}', 1 / records)} and 100%" in said.data
 
 
 @pytest.mark.slow
 def test_where_every_combination_occurs_the_gallery_is_a_sentence():
     data = dataset(400)
-    shown = gallery.side_by_side(data, catalogue.family(data, k=5))
+    shown = gallery.show_side_by_side(data, catalogue.build_one_per_class(data, k=5))
     assert "every combination of the quasi-identifiers of 'few' belongs to somebody" in shown.data
-    assert "age" in str(gallery.side_by_side(dataset(60), [KMember(2)]).table)
+    assert "age" in str(gallery.show_side_by_side(dataset(60), [KMember(2)]).table)
 
 
 # What miners guess of so few people is withheld; each page says so, and none ends before its last line.
@@ -115,56 +117,59 @@ def test_where_every_combination_occurs_the_gallery_is_a_sentence():
 def here(monkeypatch):
     """Tasks run in this process."""
     monkeypatch.setattr(
-        profiles, "run", lambda tasks, store, description: [task.func(*task.args, **task.keywords) for task in tasks]
+        profiles,
+        "run_tasks",
+        lambda tasks, store, description: [task.func(*task.args, **task.keywords) for task in tasks],
     )
 
 
 @pytest.mark.parametrize("records", [2, 5, 9])
 def test_a_table_of_fewer_records_than_folds_has_a_fold_a_record(records):
-    found = evaluation.good_utility(dataset(records), [KMember(2)], miners="majority, decision tree")
+    found = evaluation.measure_good_utility(dataset(records), [KMember(2)], miners="majority, decision tree")
     assert set(found.measure) == {"good_utility", "utility_decline"}
     assert found.value.isna().all()
 
 
 @pytest.mark.parametrize("records", [2, 9])
 def test_what_users_keep_of_few_people_is_withheld_in_words(here, records):
-    found = users_and_adversaries.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
+    found = users_and_adversaries.evaluate_users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
     assert charts.declines(found).data == "None of these settings has a utility decline."
-    assert findings.utility_declines(found).data.startswith("All declines of the worst miner are withheld")
+    assert findings.utility_declines(found).given["is_withheld"]
 
 
 def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
     """Of 15 people with three illnesses, five each, a majority of the others never has one's own."""
-    found = users_and_adversaries.users(dataset(15), [KMember(2)], miners="majority")
+    found = users_and_adversaries.evaluate_users(dataset(15), [KMember(2)], miners="majority")
     assert found[found.measure == "good_utility"].value.tolist() == [0, 0]
     assert not (found.measure == "utility_decline").any()
     assert charts.declines(found).data == "None of these settings has a utility decline."
-    assert "there is no decline to speak of" in findings.utility_declines(found).data
+    assert findings.utility_declines(found).given["largest"] is None
 
 
 @pytest.mark.slow
 def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     """Under noise naive Bayes misses a few of 60 people."""
-    found = users_and_adversaries.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
+    found = users_and_adversaries.evaluate_users(
+        dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes"
+    )
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
-    assert "at most 0% (k-member clustering, k = 2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
-    said = findings.utility_declines(found).data
-    assert said.startswith("Under k-member clustering, k = 2, majority loses most")
-    assert "LaplaceNoise" not in said.split("\n\n")[0]
+    assert "at most 0%" in " ".join(charts.declines(found).to_dict()["title"]["text"])
+    largest = findings.utility_declines(found).given["largest"]
+    assert (largest["setting"], largest["miner"]) == ("k-member clustering, k = 2", "majority")
     original = found.assign(value=found.value.mask(found.sanitizer == "Identity"))
-    assert "What a mere guess reaches was not measured." in findings.utility_declines(original).data
+    assert findings.utility_declines(original).given["guess"]["better"] == "unknown"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("records", [2, 9])
 def test_without_a_researcher_there_is_nothing_to_compare(here, records):
-    compared = papers.figures(papers.data_sets([dataset(records)]), miners="majority")
+    compared = papers.compare_sanitizers(papers.list_data_sets([dataset(records)]), miners="majority")
     assert not (compared.measure == "workload_gain").any()
-    assert "a researcher's gain" in paper_charts.compared(compared).data
+    assert "a researcher's gain" in paper_charts.compare_gains(compared).data
     assert "nothing to compare" in paper_findings.adversary_and_researcher(compared).data
 
 
 def test_of_fewer_people_than_may_be_shown_nothing_is_decided():
-    with pytest.raises(NotForThisTable, match="'few' has 9 people, and what is of fewer than 10 is withheld"):
-        policy_search.searched(dataset(9), policies.read("k-5"), seeds=1)
+    with pytest.raises(NotForThisTable, match="'few' has 9 people, and every count of fewer than 10"):
+        policy_search.search_policy(dataset(9), policies.read("k-5"), seeds=1)

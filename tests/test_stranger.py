@@ -1,4 +1,4 @@
-"""Somebody adds a method of each kind as CONTRIBUTING shows: one file of their own, which is imported."""
+"""Somebody adds a method of each kind as the guide shows: one file of their own, which is imported."""
 
 import importlib
 import inspect
@@ -18,20 +18,20 @@ from privnb import decision, testing
 from privnb.attacks import Attack
 from privnb.datasets.dataset import load
 from privnb.decision import policies
-from privnb.evaluation import evaluate, every_sanitizer
-from privnb.evaluation.content import content
+from privnb.evaluation import evaluate, measure_combinations, sanitizer_family
+from privnb.evaluation.digests import digest
 from privnb.explorer import sweeps
-from privnb.explorer.controls import form
-from privnb.explorer.numbers import axes, counted
-from privnb.explorer.setting import Setting, choices, idle, sanitizer
-from privnb.measures import base, facts, stated
+from privnb.explorer.controls import render_controls
+from privnb.explorer.readings import axis_measures, count_setting
+from privnb.explorer.setting import Setting, inactive_controls, list_choices, make_sanitizer
+from privnb.measures import base, list_measures, measure_facts
 from privnb.microdata.treatment import Unreadable
-from privnb.privacy_models import KAnonymity, PrivacyModel, achieved
+from privnb.privacy_models import KAnonymity, PrivacyModel, grade_release
 from privnb.reporting import charts, gallery
 from privnb.sanitizers import Identity, LaplaceNoise, Mondrian, Sanitizer, catalogue
 from privnb.sanitizers.base import FACTS
 
-TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[1] / "docs" / "how-to" / "add-a-method.md").read_text(encoding="utf-8")
 # The annotated examples, each of which begins with the name of its file.
 EXAMPLES = {name: text for name, text in re.findall(r"```\w+\n# (\w+\.\w+)\n(.*?)```", TEXT, re.DOTALL)}
 FILES = {name.removesuffix(".py"): text for name, text in EXAMPLES.items() if name.endswith(".py")}
@@ -48,7 +48,7 @@ def strangers(tmp_path_factory):
     sys.path.remove(str(folder))
     for name in FILES:
         del sys.modules[name]
-    base._stated.pop("lonely_share")
+    base._registered.pop("lonely_share")
     base._marked.pop("lonely_share")
 
 
@@ -90,16 +90,16 @@ def test_help_says_which_methods_and_facts_are_written(base, written):
 
 
 WRONG_FACTS = [
-    (Sanitizer, {"letters": ("kk",)}, r"`letters` must be a tuple of some of 'k', .*, got \('kk',\)"),
-    (Sanitizer, {"letters": "k"}, "`letters` must be a tuple of some of 'k', .*, got 'k'"),
-    (Sanitizer, {"letters": ("k",), "requires": ("l",)}, r"`requires` must be a tuple of some of 'k', got \('l',\)"),
-    (Sanitizer, {"treatment": "noizy"}, "`treatment` must be one of 'exact', .*, got 'noizy'"),
-    (Sanitizer, {"spends_per": "person"}, "`spends_per` must be one of 'attribute', 'record', got 'person'"),
-    (Sanitizer, {"changes": "number"}, "`changes` must be one of '', 'numbers', .*, got 'number'"),
-    (Sanitizer, {"needs_sensitive": True}, "`needs_sensitive` must be one of '', 'any', 'categories', got True"),
-    (Attack, {"supported_treatments": ("exactt",)}, r"`supported_treatments` must .* 'exact', .*, got \('exactt',\)"),
+    (Sanitizer, {"letters": ("kk",)}, r"`letters` must be a tuple of some of 'k', .*; got \('kk',\)"),
+    (Sanitizer, {"letters": "k"}, "`letters` must be a tuple of some of 'k', .*; got 'k'"),
+    (Sanitizer, {"letters": ("k",), "requires": ("l",)}, r"`requires` must be a tuple of some of 'k'; got \('l',\)"),
+    (Sanitizer, {"treatment": "noizy"}, "`treatment` must be one of 'exact', .*; got 'noizy'"),
+    (Sanitizer, {"spends_per": "person"}, "`spends_per` must be one of 'attribute', 'record'; got 'person'"),
+    (Sanitizer, {"changes": "number"}, "`changes` must be one of '', 'numbers', .*; got 'number'"),
+    (Sanitizer, {"needs_sensitive": True}, "`needs_sensitive` must be one of '', 'any', 'categories'; got True"),
+    (Attack, {"supported_treatments": ("exactt",)}, r"`supported_treatments` must .* 'exact', .*; got \('exactt',\)"),
     (Attack, {}, "`supported_treatments` must .*, and the class does not state it"),
-    (PrivacyModel, {"better": "loower"}, "`better` must be one of 'lower', 'higher', got 'loower'"),
+    (PrivacyModel, {"better": "loower"}, "`better` must be one of 'lower', 'higher'; got 'loower'"),
     (PrivacyModel, {}, "`better` must be one of 'lower', 'higher', and the class does not state it"),
 ]
 
@@ -127,44 +127,46 @@ def test_a_bound_without_limits_of_its_own_is_a_number(bound):
             return counts[:, 0]
 
     assert _Mine(0.5).p == 0.5
-    with pytest.raises(ValueError, match="p must be a finite number, got"):
+    with pytest.raises(ValueError, match="p must be a finite number; got"):
         _Mine(bound)
 
 
 def test_lists_of_sanitizers_have_it(strangers, clinic):
     _, neighbours, *_ = strangers
     assert list(catalogue.kinds())[-1] == "Neighbours", "after the package's own"
-    assert neighbours.Neighbours(10) in catalogue.family(clinic)
-    assert neighbours.Neighbours(5) in catalogue.generalizing(clinic, KAnonymity(5))
-    family = every_sanitizer.family(clinic, k="5, 20")
+    assert neighbours.Neighbours(10) in catalogue.build_one_per_class(clinic)
+    assert neighbours.Neighbours(5) in catalogue.build_generalizing(clinic, KAnonymity(5))
+    family = sanitizer_family.build_family(clinic, k="5, 20")
     assert [each.k for each in family if type(each) is neighbours.Neighbours] == [5, 20]
     assert catalogue.group("Neighbours") == "generalization"
 
 
 @pytest.mark.slow
 def test_the_gallery_shows_it(strangers, clinic):
-    family = [each for each in catalogue.family(clinic) if type(each).__name__ in ("Mondrian", "Neighbours")]
-    described = gallery.described(family).table
+    family = [
+        each for each in catalogue.build_one_per_class(clinic) if type(each).__name__ in ("Mondrian", "Neighbours")
+    ]
+    described = gallery.describe_sanitizers(family).table
     expected = "Sort the records, and publish the smallest labels of each k that are next to each other."
     assert described.loc["Neighbours", "what it does"] == expected
-    assert "Neighbours" in gallery.side_by_side(clinic, family).table.index
-    assert set(gallery.losses(clinic, k="5").sanitizer) > {"Neighbours"}
+    assert "Neighbours" in gallery.show_side_by_side(clinic, family).table.index
+    assert set(gallery.measure_penalties(clinic, k="5").sanitizer) > {"Neighbours"}
 
 
 def test_the_explorer_offers_it(strangers, clinic):
     setting = Setting("Neighbours", k=5)
-    offered = choices(clinic)
+    offered = list_choices(clinic)
     assert offered["sanitizer"][-1] == "Neighbours"
-    assert "Sort the records" in str(form(setting, offered, idle(setting, clinic)))
-    assert {"l", "t", "delta", "epsilon"} <= set(idle(setting, clinic))
-    assert repr(sanitizer(setting, clinic)) == "Neighbours(k=5)"
-    found = counted(clinic, setting).results.set_index("measure").value
+    assert "Sort the records" in str(render_controls(setting, offered, inactive_controls(setting, clinic)))
+    assert {"l", "t", "delta", "epsilon"} <= set(inactive_controls(setting, clinic))
+    assert repr(make_sanitizer(setting, clinic)) == "Neighbours(k=5)"
+    found = count_setting(clinic, setting).results.set_index("measure").value
     assert found["k_achieved"] >= 5
     assert 0 < found["certainty_penalty"] < 1
-    assert any(each.sanitizer == "Neighbours" and each.k == 20 for each in sweeps.grid(clinic))
+    assert any(each.sanitizer == "Neighbours" and each.k == 20 for each in sweeps.list_settings(clinic))
     assert found["lonely_share"] == 0
-    assert "lonely_share" in [each.name for each in axes("privacy", [counted(clinic, setting)])]
-    assert "Share of rows that no other row looks like." in sweeps.meanings()._repr_html_()
+    assert "lonely_share" in [each.name for each in axis_measures("privacy", [count_setting(clinic, setting)])]
+    assert "Share of rows that differ from every other row." in sweeps.explain_measures()._repr_html_()
 
 
 @pytest.mark.slow
@@ -198,16 +200,16 @@ def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(stran
     """Workers import the class with the task; the store knows it by its parameters and the text of its file."""
     _, neighbours, *_ = strangers
     # One of the stranger's, and one that no study has.
-    axes = every_sanitizer.axes(clinic, "lonely_share", "discernibility")
+    axes = sanitizer_family.choose_axes(clinic, "lonely_share", "discernibility")
     asked = clinic, [neighbours.Neighbours(5), Identity()], *axes.values()
-    found = every_sanitizer.appraised(*asked, store=str(tmp_path))
+    found = sanitizer_family.evaluate_family(*asked, store=str(tmp_path))
     assert set(found.sanitizer) == {"Neighbours", "Identity"}
     assert {"lonely_share", "discernibility", "privacy_loss"} <= set(found.measure)
-    assert len(decision.points(found, **axes, floor=5)) == 2
+    assert len(decision.compute_points(found, **axes, min_class_size=5)) == 2
     kept = set(tmp_path.glob("*.result"))
-    pd.testing.assert_frame_equal(every_sanitizer.appraised(*asked, store=str(tmp_path)), found)
+    pd.testing.assert_frame_equal(sanitizer_family.evaluate_family(*asked, store=str(tmp_path)), found)
     assert set(tmp_path.glob("*.result")) == kept
-    assert content(neighbours.Neighbours(5)) != content(neighbours.Neighbours(6))
+    assert digest(neighbours.Neighbours(5)) != digest(neighbours.Neighbours(6))
 
 
 def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
@@ -215,15 +217,25 @@ def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
     release = neighbours.Neighbours(5).sanitize(clinic, rng=1)
     assert lonely.lonely_share(release) == 0
     assert lonely.lonely_share(Identity().sanitize(clinic, rng=1)) > 0.5
-    assert facts("lonely_share").title == "Lonely rows"
-    assert facts("lonely_share").written(0.25) == "25% of rows"
-    assert "lonely_share" in {each.name for each in stated("privacy")}
+    assert measure_facts("lonely_share").title == "Lonely rows"
+    assert measure_facts("lonely_share").written(0.25) == "25% of rows"
+    assert "lonely_share" in {each.name for each in list_measures("privacy")}
     published, _ = release.publish()
     attack = first_column.FirstColumn("diagnosis", "age").fit(published)
     assert set(attack.predict(clinic.table)) <= set(clinic.table["diagnosis"])
     noisy, _ = LaplaceNoise(1.0).sanitize(clinic, rng=1).publish()
     with pytest.raises(Unreadable, match="FirstColumn reads columns that are exact, generalized, suppressed"):
         attack.fit(noisy)
+
+
+@pytest.mark.parametrize("name", ["twelve", "adult"])
+def test_the_measure_is_a_share_of_rows_and_not_of_classes(strangers, name):
+    """In these tables, each row is one person, so the package's own share of lone people is the same number."""
+    *_, lonely, _, _ = strangers
+    dataset = load(name, **({"records": 500} if name == "adult" else {}))
+    for sanitizer in (Identity(), Mondrian(KAnonymity(2))):
+        rows = measure_combinations(dataset, sanitizer, min_count=2).set_index("measure")
+        assert lonely.lonely_share(sanitizer.sanitize(dataset, rng=1)) == pytest.approx(rows.value["alone"])
 
 
 def test_evaluate_asks_them_in_other_processes_and_a_chart_shows_them(strangers, clinic, tmp_path):
@@ -261,7 +273,7 @@ def test_each_keeps_the_contracts(strangers):
 def test_a_sanitizer_enforces_the_model_and_a_release_is_graded_by_it(strangers, clinic):
     model = strangers[4].CommonestShare(0.5, "diagnosis")
     release = Mondrian(KAnonymity(5), model).sanitize(clinic, rng=1)
-    assert achieved(model, release) <= 0.5 < achieved(model, Identity().sanitize(clinic, rng=1))
+    assert grade_release(model, release) <= 0.5 < grade_release(model, Identity().sanitize(clinic, rng=1))
     assert model in release.provenance.claims
 
 
@@ -269,4 +281,4 @@ def test_a_policy_is_read_from_its_file(tmp_path):
     path = tmp_path / "ours.toml"
     path.write_text(EXAMPLES["ours.toml"], encoding="utf-8")
     policy = policies.read(path)
-    assert (policy.floor, policy.needs[0].measure) == (5, "normalized_certainty_penalty")
+    assert (policy.min_class_size, policy.needs[0].measure) == (5, "normalized_certainty_penalty")

@@ -49,8 +49,8 @@ assert "clinic_methods" not in sys.modules
 from privnb import Decades, Identity, MinerInference, evaluate, kept_cells, load
 from privnb.attacks import Commonest
 from privnb.decision import policies
-from privnb.explorer.setting import choices
-from privnb.measures import facts, stated
+from privnb.explorer.setting import list_choices
+from privnb.measures import measure_facts, list_measures
 from privnb.miners import labellers, reference_set
 from privnb.sanitizers import catalogue, Decades as again
 
@@ -62,13 +62,13 @@ found = evaluate(
 print(json.dumps({{
     "last": [*catalogue.kinds()][-1],
     "same": again is Decades,
-    "family": "Decades()" in map(repr, catalogue.family(data)),
-    "explorer": choices(data)["sanitizer"][-1],
-    "measure": facts("kept_cells").sentence,
-    "utility": "kept_cells" in [each.name for each in stated("utility")],
+    "family": "Decades()" in map(repr, catalogue.build_one_per_class(data)),
+    "explorer": list_choices(data)["sanitizer"][-1],
+    "measure": measure_facts("kept_cells").sentence,
+    "utility": "kept_cells" in [each.name for each in list_measures("utility")],
     "miner": [each.name for each in reference_set("majority, shallow-forest")],
     "labellers": labellers()[-1],
-    "policy": [policies.ready()[-1], policies.read("clinic").floor],
+    "policy": [policies.list_policy_names()[-1], policies.read("clinic").min_class_size],
     "rows": found[found.sanitizer == "Decades"][["measure", "miner", "status"]].values.tolist(),
     "numbers": bool(found.value.notna().all()),
 }}))
@@ -89,7 +89,7 @@ def test_an_installed_package_appears_everywhere(installed):
         "miner": ["majority", "shallow-forest"],
         "labellers": "shallow-forest",
         "policy": ["clinic", 5],
-        "rows": [["guessed_right", "the commonest value", ""], ["guessed_right", "shallow-forest", ""],
+        "rows": [["guessed_right", "the most common value", ""], ["guessed_right", "shallow-forest", ""],
                  ["kept_cells", "", ""]],
         "numbers": True,
     }  # fmt: skip
@@ -123,16 +123,16 @@ print("status", main({asked!r}))
 """
     said, side = run(code, installed, cwd=tmp_path)
     assert said.endswith("status 2\n"), side
-    assert "Decades cannot keep k=5" in side, "it is known, and keeps no model"
+    assert "Decades cannot enforce k=5" in side, "it is known, and keeps no model"
     listed = (
-        "Decades", "Commonest", "kept_cells", "shallow-forest", "It guesses labels; of an installed package.", "clinic",
+        "Decades", "Commonest", "kept_cells", "shallow-forest", "Predicts labels; from an installed package.", "clinic",
     )  # fmt: skip
     assert [each for each in listed if each not in said] == []
 
 
 @pytest.mark.slow
 def test_a_store_knows_another_version(installed):
-    code = "from privnb import Decades; from privnb.evaluation.content import content; print(content(Decades()).hex())"
+    code = "from privnb import Decades; from privnb.evaluation.digests import digest; print(digest(Decades()).hex())"
     before, _ = run(code, installed)
     assert run(code, installed)[0] == before
     file = installed / "clinic_methods" / "decades.py"
@@ -200,17 +200,17 @@ with warnings.catch_warnings(record=True) as said:
     assert said == []
     from privnb.attacks import Linkage
     from privnb.decision import policies
-    from privnb.measures import facts
+    from privnb.measures import measure_facts
     from privnb.miners import reference_set
-    from privnb.runtime.family import members
+    from privnb.runtime.registry import find_classes
     from privnb.sanitizers import catalogue
     from privnb import Attack, Fine
     for time in range(2):
         kinds = catalogue.kinds()
-        members(Attack)
-        facts("nothing")
+        find_classes(Attack)
+        measure_facts("nothing")
         [majority] = reference_set("majority")
-        ready = policies.ready()
+        ready = policies.list_policy_names()
 print(json.dumps({
     "kinds": [kinds["Mondrian"].__module__, kinds["Fine"].__name__, [*kinds][-1]],
     "miner": type(majority.classifier).__module__,

@@ -58,6 +58,6 @@ def test_a_report_from_an_empty_folder(wheel, tmp_path, kernel):
     assert done.returncode == 0, done.stderr
     out = tmp_path / "empty" / "reports" / "adult-01_load"
     assert (out / "index.html").as_uri() in done.stdout
-    assert set(report.read(out / "results.csv").dataset) == {"adult/sramka (500 records)"}
+    assert set(report.read_results(out / "results.csv").dataset) == {"adult/sramka (500 records)"}
     assert {path for path in (tmp_path / "installed").rglob("*") if "__pycache__" not in path.parts} == before
     assert str(tmp_path / "installed") not in (out / "notebooks" / "01_load.ipynb").read_text(encoding="utf-8")

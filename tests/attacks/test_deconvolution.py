@@ -5,12 +5,18 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap
-from privnb.attacks.recovery.by_distribution import edges_of, left, likelihoods, posterior, reconstructed
+from privnb.attacks.recovery.by_distribution import (
+    bound_originals,
+    edges_of,
+    likelihoods,
+    posterior,
+    reconstruct_shares,
+)
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Treatment, Unreadable
 from privnb.sanitizers.noise.laws import Gaussian, Geometric, Response, Uniform
-from privnb.sanitizers.noise.mechanisms import geometric
+from privnb.sanitizers.noise.mechanisms import add_geometric_noise
 
 SCHEMA = Schema("lots", (Attribute("lot", Role.QUASI_IDENTIFIER, Numbers(-2, 8, 0.1)),))
 PLUS_MINUS_1 = Uniform(3**-0.5, 0.1)
@@ -29,11 +35,11 @@ def test_noise_and_an_empty_place_exclude_what_the_book_says():
     """Section 15.3.6: noise in [-1, 1] and y = 1 leave [0, 2]; density .5 on [0, 1] and [5, 6] shrinks it to [0, 1]."""
     edges = np.arange(-2, 9.0)
     likelihood = likelihoods(PLUS_MINUS_1.cumulative, np.array([1.0]), edges)
-    assert np.ravel(left(likelihood, np.full(10, 0.1), edges, 0.01)).tolist() == [0, 2]
+    assert np.ravel(bound_originals(likelihood, np.full(10, 0.1), edges, 0.01)).tolist() == [0, 2]
     shares = np.where((edges[:-1] == 0) | (edges[:-1] == 5), 0.5, 0)
-    assert np.ravel(left(likelihood, shares, edges, 0.01)).tolist() == [0, 1]
+    assert np.ravel(bound_originals(likelihood, shares, edges, 0.01)).tolist() == [0, 1]
     everywhere = likelihoods(PLUS_MINUS_1.cumulative, np.array([3.0]), edges)
-    assert np.ravel(left(everywhere, shares, edges, 0.01)).tolist() == [-2, 8], "nothing explains it"
+    assert np.ravel(bound_originals(everywhere, shares, edges, 0.01)).tolist() == [-2, 8], "nothing explains it"
 
 
 def test_distribution_analysis_finds_the_empty_place_by_itself():
@@ -63,7 +69,7 @@ def test_noise_in_whole_steps_is_read_in_whole_steps():
     rng = np.random.default_rng(3)
     schema = Schema("lots", (Attribute("lot", Role.QUASI_IDENTIFIER, Numbers(0, 30)),))
     true = rng.choice([5, 25], 3_000)
-    noisy = geometric(true, 3.0, rng=rng)
+    noisy = add_geometric_noise(true, 3.0, rng=rng)
     release = published(noisy, Geometric(3.0, 1), schema)
     guess = EmpiricalMap().fit(release).predict(release.table)[:, 0]
     assert np.mean(np.abs(guess - true) <= 1) > 0.95
@@ -74,7 +80,7 @@ def test_the_reconstructed_shares_explain_the_noisy_numbers():
     rng = np.random.default_rng(4)
     true = two_boxes(20_000, rng)
     edges = np.linspace(-2, 8, 21)
-    shares = reconstructed(likelihoods(PLUS_MINUS_1.cumulative, true + rng.uniform(-1, 1, 20_000), edges))
+    shares = reconstruct_shares(likelihoods(PLUS_MINUS_1.cumulative, true + rng.uniform(-1, 1, 20_000), edges))
     assert shares.sum() == pytest.approx(1)
     own = np.histogram(true + 1e-9, edges)[0] / len(true)
     assert np.abs(shares - own).sum() / 2 < 0.1

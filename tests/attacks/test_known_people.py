@@ -114,7 +114,7 @@ def test_noise_stays_and_few_people_do_not_tell_a_regression_from_it():
 
 def test_of_a_projection_two_known_people_say_little_and_four_all_that_it_holds():
     projected = _Turn(columns=2)
-    with pytest.raises(Unreadable, match="undoes a rotation, and this release has the perturbed columns turned 0"):
+    with pytest.raises(Unreadable, match="undoes a rotation, but this release has the perturbed columns turned 0"):
         released(projected, KnownRotation(4))
     assert off(projected, KnownProjection(4)) < off(projected, KnownProjection(1))
     fitted, rows, truth = released(projected, KnownRegression(10))
@@ -156,7 +156,7 @@ def test_evaluate_asks_them_and_says_what_the_adversary_knows():
     assert by.value["", "naive estimate", ""] > by.baseline["", "naive estimate", ""] == pytest.approx(1)
     reasons = by.reason.to_dict()
     assert (
-        "a regression on 4 numbers needs as many people, and knows 3. Raise people."
+        "a regression on 4 numbers needs at least 4 people; got 3. Raise `people`."
         in (reasons["", "regression on known pairs", ""])
     )
     assert "undoes a rotation" in reasons["columns=2", "rotation by known pairs", ""]
@@ -173,9 +173,9 @@ def test_a_number_of_people_is_whole_and_large_enough(kind, people):
 def test_what_is_known_must_have_the_columns_and_their_numbers():
     published, key = _Turn().sanitize(DATA, rng=1)._published(2)
     originals, rows = DATA.table.iloc[key[:4]], published.table.iloc[:4]
-    with pytest.raises(SchemaError, match="reads age of known people, and has height, pulse, income of them"):
+    with pytest.raises(SchemaError, match="reads age of known people; got a table with only height, pulse, income"):
         KnownRotation().given(Pairs(originals.drop(columns="age"), rows)).fit(published)
-    with pytest.raises(Unreadable, match="4 of 4 cells of 'age' in what is known are missing or no numbers"):
+    with pytest.raises(Unreadable, match="4 of 4 cells of 'age' in the table of known people are not numbers"):
         KnownRotation().given(Pairs(originals.assign(age="*"), rows)).fit(published)
     with pytest.raises(ValueError, match="got 4 records and 3 rows"):
         Pairs(originals, rows[:3])

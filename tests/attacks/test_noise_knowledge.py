@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from test_noise_filters import BETA, STRENGTHS, VARIANCE, M, N, made as records_made
 
-from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
-from privnb.attacks.algorithms.noise_filters import most_noise
+from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap, PCARemoval, SpectralFiltering, SVDFiltering
+from privnb.attacks.algorithms.noise_filters import largest_noise
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, PublishedLaw, SupposedNoise
 from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
@@ -22,7 +22,7 @@ WIDTH = 400
 SCHEMA = Schema(
     "made up", tuple(Attribute(f"c{n}", Role.QUASI_IDENTIFIER, Numbers(-200, 200, 0.001)) for n in range(M))
 )
-FILTERS = SpectralFiltering, SvdFiltering, PcaRemoval, GaussianMap
+FILTERS = SpectralFiltering, SVDFiltering, PCARemoval, GaussianMap
 OWN = EstimatedNoise("domain")  # the noise has the same variance in all columns, whose domains are alike
 RIGHT = SupposedNoise(VARIANCE**0.5 / WIDTH, "domain")
 
@@ -53,7 +53,7 @@ def error(pair, attack):
 
 
 def test_whoever_supposes_the_right_variance_errs_as_whoever_knows_it(white):
-    assert error(white, PcaRemoval(noise=RIGHT)) == pytest.approx(3.4, rel=0.03)
+    assert error(white, PCARemoval(noise=RIGHT)) == pytest.approx(3.4, rel=0.03)
     assert error(white, GaussianMap(noise=RIGHT)) == pytest.approx(3.218, rel=0.03)
 
 
@@ -64,7 +64,7 @@ def test_the_variance_is_estimated_as_what_the_release_leaves_possible(white):
     assert [law.variance for law in laws.values()] == pytest.approx([26] * M, rel=0.01)
     strong = 399 / 425
     theory = (5 * ((1 - strong) ** 2 * 400 + strong**2 * 25) + 45) / 50
-    assert error(white, PcaRemoval(noise=OWN)) == pytest.approx(3.4, rel=0.03)
+    assert error(white, PCARemoval(noise=OWN)) == pytest.approx(3.4, rel=0.03)
     assert error(white, GaussianMap(noise=OWN)) == pytest.approx(theory, rel=0.03)
     baseline = GaussianMap(noise=OWN).fit(release).baseline(release.table)
     assert np.mean((baseline - records) ** 2) == pytest.approx(STRENGTHS.mean(), rel=0.03)
@@ -72,10 +72,10 @@ def test_the_variance_is_estimated_as_what_the_release_leaves_possible(white):
 
 def test_a_wrong_variance_costs(white):
     little, much = (SupposedNoise(each**0.5 / WIDTH, "domain") for each in (10, 300))
-    for attack, wrong in ((PcaRemoval, little), (GaussianMap, little), (GaussianMap, much)):
+    for attack, wrong in ((PCARemoval, little), (GaussianMap, little), (GaussianMap, much)):
         assert error(white, attack(noise=wrong)) > 1.5 * error(white, attack(noise=RIGHT))
     # The strong components stand out whatever is supposed, so that too much of it costs a projection nothing.
-    assert error(white, PcaRemoval(noise=much)) == pytest.approx(3.4, rel=0.03)
+    assert error(white, PCARemoval(noise=much)) == pytest.approx(3.4, rel=0.03)
 
 
 @pytest.mark.slow
@@ -110,11 +110,11 @@ def test_a_supposed_law_serves_what_reads_columns_by_themselves(white):
         (
             np.arange(8.0)[:, None],
             OWN,
-            "two noisy columns or more and more rows than columns, and this one has 1 and 8",
+            "at least 2 noisy columns and more rows than columns; the release has 1 columns and 8",
         ),
-        (np.eye(3), OWN, "has 3 and 3 rows"),
-        (np.arange(8.0)[:, None] * [1, 2], OWN, "a sum that does not vary"),
-        (np.eye(8)[:, :2] * [1, 0], EstimatedNoise(), "all numbers of c1 are alike"),
+        (np.eye(3), OWN, "has 3 columns and 3 rows"),
+        (np.arange(8.0)[:, None] * [1, 2], OWN, "one combination is constant"),
+        (np.eye(8)[:, :2] * [1, 0], EstimatedNoise(), "all numbers of c1 are equal"),
     ],
 )
 def test_what_tells_nothing_of_the_noise_is_refused(rows, attack, reason):
@@ -137,21 +137,21 @@ def test_what_cannot_be_supposed(given, found):
     with pytest.raises(ValueError, match="unit must be one of"):
         EstimatedNoise("rows")
     with pytest.raises(TypeError, match="noise must be a NoiseKnowledge"):
-        PcaRemoval(noise=0.5)
+        PCARemoval(noise=0.5)
 
 
 def test_each_is_about_the_releases_that_it_can_be():
     """A published law needs no supposition, and columns of a rotation are no numbers with noise."""
     dataset = load("adult", records=120)
-    attacks = [PcaRemoval(), PcaRemoval(noise=EstimatedNoise())]
+    attacks = [PCARemoval(), PCARemoval(noise=EstimatedNoise())]
     found = evaluate(dataset, [AdditiveNoise(0.1), Rotation()], attacks=attacks)
     reasons = found[found.status == "refused"].set_index(["sanitizer", "knows"]).reason
     assert set(reasons.index) == {
         ("AdditiveNoise", EstimatedNoise.title), ("Rotation", ""), ("Rotation", EstimatedNoise.title),
     }  # fmt: skip
-    assert "undoes perturbed numbers, and this release has none" in reasons["AdditiveNoise", EstimatedNoise.title]
-    assert "stand for" in reasons["Rotation", EstimatedNoise.title]
-    assert PcaRemoval().noise == PublishedLaw()
+    assert "needs perturbed numbers; in this release" in reasons["AdditiveNoise", EstimatedNoise.title]
+    assert "replace" in reasons["Rotation", EstimatedNoise.title]
+    assert PCARemoval().noise == PublishedLaw()
 
 
 def test_no_more_noise_is_possible_than_there_is_in_the_least_direction():
@@ -159,4 +159,4 @@ def test_no_more_noise_is_possible_than_there_is_in_the_least_direction():
     rng = np.random.default_rng(5)
     for records in (50, 500, 5000):
         rows = 10 * rng.normal(size=(records, 5)) + rng.normal(size=(records, 5))
-        assert most_noise(np.cov(rows, rowvar=False), records) > 1
+        assert largest_noise(np.cov(rows, rowvar=False), records) > 1

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import DistanceLinkage, LikelihoodLinkage, OneToOne, ProbabilisticLinkage
-from privnb.attacks.linkage.one_to_one import MOST
+from privnb.attacks.linkage.one_to_one import MAX_MATCHED
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import evaluate
 from privnb.measures.disclosure.linkage import reidentification_rate, true_row_place
@@ -166,8 +166,8 @@ def test_one_to_one_finds_more_people_than_the_nearest_row_alone():
 
 def test_too_many_people_are_not_matched_at_once():
     attack, data, *_ = fitted(OneToOne(), Identity())
-    many = pd.concat([data.table] * (MOST // len(data) + 1))
-    with pytest.raises(Unreadable, match=r"at most 5,000 people; there are 5,\d+\. Attack the release of a random"):
+    many = pd.concat([data.table] * (MAX_MATCHED // len(data) + 1))
+    with pytest.raises(Unreadable, match=r"at most 5,000 people; got 5,\d+\. Attack the release of a random"):
         attack.predict(many)
     with pytest.raises(TypeError, match="by must be"):
         OneToOne("nearest")

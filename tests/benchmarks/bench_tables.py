@@ -141,9 +141,9 @@ def kind(column, seen):
 
 def judged(path, truth):
     """How the columns and the key that a draft proposes differ from the truth: list of sentences."""
-    from privnb.datasets.own_table import OwnTable
+    from privnb.datasets.description_editor import DescriptionEditor
 
-    table = OwnTable.open(str(path))
+    table = DescriptionEditor.open(str(path))
     columns, wrong = table._described["columns"], []
     keys = {key for said in truth["*"] for key in said.removeprefix("person:").split("+")}  # a key names people
     own = {new: old for old, new in table._described.get("renamed", {}).items()}
@@ -162,10 +162,10 @@ def judged(path, truth):
 def confirmed(path):
     """Confirm a draft as it is, but for the last category of 2 to 20 values, which is sensitive, and for all but six
     quasi-identifiers, which are neutral: what is sensitive, and the draft's key."""
-    from privnb.datasets.own_table import OwnTable
+    from privnb.datasets.description_editor import DescriptionEditor
     from privnb.microdata.schema import Role
 
-    table = OwnTable.open(str(path))
+    table = DescriptionEditor.open(str(path))
     roles = table.roles
     known = roles.names(Role.QUASI_IDENTIFIER)
     few = {seen.name: seen.kind for seen in table.seen(roles) if 2 <= seen.different <= 20 and seen.name in known}

@@ -29,14 +29,14 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.cases import Case
-from privnb.evaluation.results import share_in_classes
-from privnb.evaluation.risks.attribute import AttributeRisk, of_groups
-from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.evaluation_loop import Case
+from privnb.evaluation.results import estimate_share_in_classes
+from privnb.evaluation.risks.attribute import AttributeRisk, score_groups
+from privnb.evaluation.risks.identity import ReidentificationRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
-from privnb.evaluation.risks.scores import classes_of
-from privnb.measures.disclosure.certainty import SURE
+from privnb.evaluation.risks.scores import find_class_of_people
+from privnb.measures.disclosure.certainty import CERTAINTY
 from privnb.measures.intervals import wilson
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import FullDomain, Identity, KMember, LocalSuppression, Mondrian
@@ -68,14 +68,14 @@ class Measured:
 def certain(case):
     """The share of people whose sensitive value is certain, as `made_certain` counts them."""
     dataset, release = case.dataset, case.release
-    _, sure, before, _ = of_groups(dataset, release, dataset.schema.sensitive[0])
-    who = (sure >= SURE) & (before < SURE)
-    value, *now = share_in_classes(who, classes_of(dataset, release, release.groups)).shown(0)
+    _, sure, before, _ = score_groups(dataset, release, dataset.schema.sensitive[0])
+    who = (sure >= CERTAINTY) & (before < CERTAINTY)
+    value, *now = estimate_share_in_classes(who, find_class_of_people(dataset, release, release.groups)).shown(0)
     return Measured(value, tuple(now), wilson(int(who.sum()), len(who)))
 
 
 MEASURES = {
-    "identity_risk": lambda case: Measured.of(IdentityRisk().scores(case)),
+    "identity_risk": lambda case: Measured.of(ReidentificationRisk().scores(case)),
     "made_certain": certain,
     "attribute_risk": lambda case: Measured.of(AttributeRisk(case.dataset.schema.sensitive[0]).scores(case)[0]),
     "membership_risk": lambda case: Measured.of(MembershipRisk().scores(case)),

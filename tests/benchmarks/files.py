@@ -96,17 +96,19 @@ def make(work):
 
     adult = load("adult", "sramka-taxonomy").table[[*NAMES]].astype(str)
     adult["id"] = range(len(adult))
-    countries = engine.name("native-country")
+    countries = engine.quote_name("native-country")
     drawn = dict.fromkeys(NAMES) | KINDS[work.kind]
-    columns = ", ".join(f"{what or engine.name(name)} as {engine.name(name)}" for name, what in drawn.items())
+    columns = ", ".join(
+        f"{what or engine.quote_name(name)} as {engine.quote_name(name)}" for name, what in drawn.items()
+    )
     form = "format parquet" if work.ending == ".parquet" else "format csv, header"
     made = work.table.with_suffix(".new")
-    with engine.opened(memory_limit="2GB", temp_directory=str(FOLDER / "engine")) as connection:
+    with engine.connect(memory_limit="2GB", temp_directory=str(FOLDER / "engine")) as connection:
         connection.register("adult", adult)
         connection.execute(f"set variable countries = (select list({countries} order by id) from adult)")
         connection.execute(
             f"copy (select {columns} from range({work.records}) join adult on id = hash(range) % {len(adult)}) "
-            f"to {engine.quoted(str(made))} ({form})"
+            f"to {engine.quote_text(str(made))} ({form})"
         )
     os.replace(made, work.table)
 

@@ -61,11 +61,11 @@ def releases(name: str, study: str, records: int) -> Numbers:
     from privnb.sanitizers import catalogue
 
     dataset = load(name, study or None, records=records if name == "adult" else None)
-    chosen = [*catalogue.reference_sanitizers(), *catalogue.family(dataset)]
-    chosen += catalogue.family(dataset, k=3, l=3, t=0.4, delta=2.0, epsilon=0.1)
+    chosen = [*catalogue.reference_sanitizers(), *catalogue.build_one_per_class(dataset)]
+    chosen += catalogue.build_one_per_class(dataset, k=3, l=3, t=0.4, delta=2.0, epsilon=0.1)
     for sensitive in dataset.schema.sensitive[:1]:
         for model in (DistinctDiversity(2, sensitive), TCloseness(0.3, sensitive)):
-            chosen += catalogue.generalizing(dataset, KAnonymity(4), model)
+            chosen += catalogue.build_generalizing(dataset, KAnonymity(4), model)
     numbers: Numbers = {}
     for sanitizer in chosen:
         key = f"{Path(name).stem}/{study} {sanitizer.key}"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from loss import DOMAINS
 
-from privnb.datasets.dataset import Chosen, Dataset, cells, find, load
+from privnb.datasets.dataset import Dataset, DatasetDescription, find_description, load, read_cells
 from privnb.microdata import hierarchy
 from privnb.microdata.schema import Categories, Numbers, Role, Schema
 
@@ -27,9 +27,9 @@ def numbers():
 
 def of_numbers():
     """These as a Dataset of three quasi-identifiers in ranges."""
-    chosen = Chosen.of(find("adult"), None)
+    chosen = DatasetDescription.of(find_description("adult"), None)
     names = ["age", "education-num", "hours-per-week"]
-    table = chosen.cleaned(cells(chosen.path.parent, chosen.text))[names]
+    table = chosen.cleaned(read_cells(chosen.path.parent, chosen.text))[names]
     schema = chosen.columns.with_roles(dict.fromkeys(names, Role.QUASI_IDENTIFIER))
     return Dataset("adult", table, schema, {name: hierarchy.Ranges(schema[name].domain) for name in names})
 

@@ -49,17 +49,17 @@ def mdav(k, records):
     found = numbers(records)
 
     def run():
-        space, points, _ = nearest_groups.located(found, [None] * found.shape[1])
+        space, points, _ = nearest_groups.locate_records(found, [None] * found.shape[1])
         return nearest_groups.mdav(space, points, k)
 
     return found, run
 
 
 def averages():
-    from privnb.sanitizers.algorithms.optimal_groups import optimal_groups
+    from privnb.sanitizers.algorithms.optimal_groups import find_optimal_groups
 
     found = numbers(ADULT)[:, :1]
-    return found, lambda: optimal_groups(found[:, 0], 3)
+    return found, lambda: find_optimal_groups(found[:, 0], 3)
 
 
 def swapped():

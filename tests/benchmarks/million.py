@@ -86,7 +86,7 @@ def privnb(folder, *arguments, file=None):
 def inside(folder):
     """The works that a process does again and again."""
     from privnb.datasets.dataset import load
-    from privnb.explorer import numbers
+    from privnb.explorer import readings
     from privnb.explorer.setting import Setting
 
     load("adult")
@@ -94,9 +94,9 @@ def inside(folder):
     rows.append(("load adult", [seconds(lambda: load("adult")) for _ in range(TIMES)], peak()))
     data = load("million", folder=folder / "data")
     rows.append(("load", [seconds(lambda: load("million", folder=folder / "data")) for _ in range(TIMES)], peak()))
-    numbers.counted(data, Setting(k=1000))
+    readings.count_setting(data, Setting(k=1000))
     for work, steps in STEPS.items():
-        rows.append((work, [seconds(lambda: numbers.counted(data, Setting(**each))) for each in steps], peak()))  # noqa: B023
+        rows.append((work, [seconds(lambda: readings.count_setting(data, Setting(**each))) for each in steps], peak()))  # noqa: B023
     report(*rows)
 
 

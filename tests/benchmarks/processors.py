@@ -55,12 +55,12 @@ def sanitizers(dataset, *, thorough=True):
     """Every kind at several values of its parameters, and under every choice that is made by a score."""
     from privnb import sanitizers as s
     from privnb.privacy_models import DeltaDisclosure, EntropyDiversity, JensenShannonCloseness, KAnonymity, TCloseness
-    from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
+    from privnb.sanitizers.algorithms.options import SPLIT_ATTRIBUTES, SPLIT_POINTS
     from privnb.sanitizers.generalization.full_domain import LOSSES
 
     sensitive, ten = dataset.schema.sensitive[0], KAnonymity(10)
     yield from (s.Suppress(), s.LaplaceNoise(1.0), s.GeometricNoise(0.5), s.RandomizedResponse(1.0))
-    yield from (s.Pram(), s.Pram(invariant=True), s.GammaDiagonal(2.0), s.GammaDiagonal(2.0, 0.5), s.Mask(2.0))
+    yield from (s.PRAM(), s.PRAM(invariant=True), s.GammaDiagonal(2.0), s.GammaDiagonal(2.0, 0.5), s.MASK(2.0))
     yield from (s.RetentionReplacement(), s.AdditiveNoise(), s.AdditiveNoise(kind="uniform"), s.DataSwapping())
     yield from (s.RareCategories(), s.LocalSuppression(5), s.Sampling())
     yield s.Anatomy(2, sensitive)
@@ -68,9 +68,11 @@ def sanitizers(dataset, *, thorough=True):
         yield from (s.Mondrian(KAnonymity(k)), s.KMember(k), s.LocalRecoding(KAnonymity(k)))
         yield s.TopDownSpecialization(KAnonymity(k), workload=sensitive)
         yield from (
-            s.Mondrian(KAnonymity(k), split_attribute="gain", split_point=m, workload=sensitive) for m in MEDIANS
+            s.Mondrian(KAnonymity(k), split_attribute="gain", split_point=m, workload=sensitive) for m in SPLIT_POINTS
         )
-    yield from (s.Mondrian(ten, split_attribute=c, split_point=m) for c in CHOICES[:2] for m in MEDIANS[:-1])
+    yield from (
+        s.Mondrian(ten, split_attribute=c, split_point=m) for c in SPLIT_ATTRIBUTES[:2] for m in SPLIT_POINTS[:-1]
+    )
     for loss in LOSSES if thorough else LOSSES[3:4]:
         target = sensitive if loss == "classification metric" else None
         yield from (s.FullDomain(ten, suppress=share, loss=loss, target=target) for share in (0, 0.05))
@@ -110,17 +112,17 @@ def results(dataset):
     ]  # fmt: skip
     rows, released = some[:3], some[:2]
     found = {
-        "costs": evaluation.costs(dataset, some),
-        "linked": evaluation.linked(dataset, some),
-        "gains": evaluation.adversary_gains(dataset, [*released, some[3]]),
+        "costs": evaluation.measure_information_loss(dataset, some),
+        "linked": evaluation.measure_linkage(dataset, some),
+        "gains": evaluation.measure_adversary_gains(dataset, [*released, some[3]]),
         "trade-off": questions.trade_off(dataset, some),
-        "COUNT queries": queries.count_queries(dataset, some, dimension=2),
+        "COUNT queries": queries.measure_query_errors(dataset, some, dimension=2),
         "disclosure": questions.disclosure(dataset, [*released, some[3]]),
         "leakage": questions.leakage(dataset, some),
         "known subsets": questions.known_subsets(dataset, [*released, some[3]]),
     }
-    for miners in ("five", "script_kiddie", "modern"):
-        found[f"good utility, {miners}"] = evaluation.good_utility(dataset, rows, miners=miners, folds=3)
+    for miners in ("standard", "script_kiddie", "modern"):
+        found[f"good utility, {miners}"] = evaluation.measure_good_utility(dataset, rows, miners=miners, folds=3)
         for sanitizer in rows:
             told = questions.anti_utility(dataset, sanitizer, miners=miners)
             found[f"anti-utility, {miners}, {sanitizer!r}"] = told

@@ -10,16 +10,16 @@ import argparse
 
 from privnb.datasets.dataset import load
 from privnb.decision import by_policy, halving, policies
-from privnb.decision.policy_search import searched
-from privnb.evaluation.results import SETTING, setting
+from privnb.decision.policy_search import search_policy
+from privnb.evaluation.results import SETTING_COLUMNS, describe_setting
 
 
 def vectors(found):
     """The scaled vectors of a decision by setting, the two ends left out, those that were refused as well."""
-    scaled = by_policy.scaled(found.decision.vectors)
+    scaled = by_policy.scale_vectors(found.decision.vectors)
     able = found.decision.releases[found.decision.releases.status != "refused"]
-    keys = {*map(tuple, able[SETTING].to_numpy())} & {
-        tuple(setting(each)[name] for name in SETTING) for each in found.sanitizers[2:]
+    keys = {*map(tuple, able[SETTING_COLUMNS].to_numpy())} & {
+        tuple(describe_setting(each)[name] for name in SETTING_COLUMNS) for each in found.sanitizers[2:]
     }
     return {key: scaled[key] for key in keys if key in scaled}
 
@@ -38,14 +38,15 @@ def main():
     dataset, policy = load(asked.dataset), policies.read(asked.policy)
     if asked.records:
         dataset = dataset.sample(asked.records, rng=0)
-    search = searched(dataset, policy, seeds=1, store=asked.store)
-    few = halving.rungs
-    halving.rungs = lambda records, settings: [halving.Rung(records, settings)]
-    grid = searched(dataset, policy, seeds=1, store=asked.store)
-    halving.rungs = few
+    search = search_policy(dataset, policy, seeds=1, store=asked.store)
+    few = halving.plan_rungs
+    halving.plan_rungs = lambda records, settings: [halving.Rung(records, settings)]
+    grid = search_policy(dataset, policy, seeds=1, store=asked.store)
+    halving.plan_rungs = few
     whole, part = vectors(grid), vectors(search)
     volumes = [
-        halving.covered([whole[key] for key in each]).any(axis=0).mean() for each in (whole, whole.keys() & part.keys())
+        halving.find_dominated([whole[key] for key in each]).any(axis=0).mean()
+        for each in (whole, whole.keys() & part.keys())
     ]
     print(f"{asked.dataset}, {len(dataset):,} records, {asked.policy}: {len(grid.steps[0][1])} settings in the grid,")
     print(f"{len(whole)} of them keep the floor; the search ends with {len(search.steps[-1][1])}.")

@@ -92,7 +92,7 @@ def explore() -> Callable[[], object]:
     import privnb
 
     dataset = privnb.load("adult", records=2000)
-    counted, setting = member("counted", "explorer"), member("Setting", "explorer")
+    counted, setting = member("count_setting", "explorer"), member("Setting", "explorer")
     counted(dataset, setting("Mondrian", k=20))  # a key press follows others
     return lambda: counted(dataset, setting("Mondrian", k=10))
 

@@ -14,7 +14,7 @@ import masking
 from measure import peak, report, system, timed
 from results import START
 
-from privnb.evaluation.experiments.hidden_rules import sensitive_rules
+from privnb.evaluation.experiments.hidden_rules import find_sensitive_rules
 
 ADULT, TEN_COPIES = 45_222, 452_220
 SIZES = 45_000, 450_000, 1_000_000, 4_500_000, 10_000_000
@@ -24,9 +24,9 @@ ARX_SUPPRESSED = {2: 3129, 10: 3859, 100: 6897}
 
 # Of categories and numbers that change by a public law, or lose cells.
 PERTURBED = {
-    "pram": ("Pram", {}),
+    "pram": ("PRAM", {}),
     "frapp": ("GammaDiagonal", {"epsilon": 3.0}),
-    "mask": ("Mask", {"epsilon": 3.0}),
+    "mask": ("MASK", {"epsilon": 3.0}),
     "additive-noise": ("AdditiveNoise", {}),
     "data-swapping": ("DataSwapping", {}),
     "local-suppression-10": ("LocalSuppression", {"k": 10}),
@@ -157,14 +157,14 @@ def perturbed(name):
 def em_reconstruction():
     import inputs
 
-    from privnb.measures.noise.noise_reconstruction import reconstructed
+    from privnb.measures.noise.noise_reconstruction import reconstruct_distribution
     from privnb.sanitizers import AdditiveNoise
 
     dataset = inputs.raw(inputs.adult())
     release = AdditiveNoise(0.25).sanitize(dataset, rng=0)
     cells, law = release.table["age"].to_numpy(), release.columns["age"].law
     said = "age, 83 intervals, Gaussian noise"
-    return Ready(lambda: reconstructed(cells, law, dataset.schema["age"]), said, labelled=False)
+    return Ready(lambda: reconstruct_distribution(cells, law, dataset.schema["age"]), said, labelled=False)
 
 
 def mined_rules():
@@ -183,7 +183,7 @@ def hidden_rules():
     from privnb.sanitizers.tables_and_rules.rule_hiding import hide_exactly
 
     dataset = load("adult")
-    baskets, secret = Baskets.of_table(dataset), sensitive_rules(dataset, 0.01, number=10)
+    baskets, secret = Baskets.of_table(dataset), find_sensitive_rules(dataset, 0.01, number=10)
     hidden = hide_exactly(baskets, secret, support=0.01)
     said = f"{len(secret)} rules, support=1%, {hidden.deleted} deleted, gap={hidden.gap:.2%}"
     return Ready(lambda: hide_exactly(baskets, secret, support=0.01), said, labelled=False)
@@ -216,11 +216,11 @@ def suppressed_cells():
     import numpy as np
 
     from privnb.microdata.count_tables import TableOfCounts
-    from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
+    from privnb.sanitizers.tables_and_rules.cell_suppression import suppress_small_counts
 
     table = TableOfCounts.of(inputs.adult(), ["workclass", "race"])
-    hidden = np.ma.getmaskarray(suppress(table, 10).published).sum()
-    return Ready(lambda: suppress(table, 10), f"{hidden} entries hidden", labelled=False)
+    hidden = np.ma.getmaskarray(suppress_small_counts(table, 10).published).sum()
+    return Ready(lambda: suppress_small_counts(table, 10), f"{hidden} entries hidden", labelled=False)
 
 
 def check_release():
@@ -240,13 +240,13 @@ def check_raw():
 def _check(release):
     from dataclasses import replace
 
-    from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
+    from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, grade_release
 
     models = KAnonymity(2), DistinctDiversity(2, "salary"), TCloseness(0.2, "salary")
 
     def grade():
         fresh = replace(release)  # a release keeps its classes: finding them is part of the work
-        return [float(achieved(model, fresh)) for model in models]
+        return [float(grade_release(model, fresh)) for model in models]
 
     return Ready(grade, f"classes={release.classes.max() + 1}", graded=True)
 

@@ -1,5 +1,6 @@
 """`--json`: one document on standard output for each command, each refusal and each way to stop, by its schema."""
 
+import errno
 import json
 import os
 import subprocess
@@ -112,7 +113,7 @@ def test_audit(here, capsys):
 
 def test_report(here, capsys, monkeypatch):
     monkeypatch.setattr(report, "build", lambda out, *_, **__: Path(out) / "index.html")
-    monkeypatch.setattr(report, "left_out", lambda _: ["2 numbers are withheld."])
+    monkeypatch.setattr(report, "list_left_out", lambda _: ["2 numbers are withheld."])
     found = answered(capsys, "report", "--notebook", "01", "--out", "made")
     assert found["values"]["index"] == str(here / "made" / "index.html")
     assert found["values"]["notebooks"] == ["01_load"]
@@ -140,6 +141,8 @@ def test_decide(here, capsys):
         (["nonsense"], 2, "usage-error"),
         (["sanitize", "people.csv", "--model", "k=5", "--out", "people.csv"], 2, "output-exists-error"),
         (["sanitize", "people.csv", "--model", "k=5", "--out", "out.xlsx"], 2, "usage-error"),
+        (["sanitize", "people.csv", "--model", "k=5", "--out", "nowhere/a.csv"], 2, "output-error"),
+        (["sanitize", "people.csv", "--model", "k=5", "--out", "people.csv/a.csv"], 2, "output-error"),
         (
             ["sanitize", "people.csv", "--model", "k=5", "--algorithm", "LaplaceNoise", "--out", "a.csv"],
             2,
@@ -168,6 +171,22 @@ def test_an_error_of_each_class_has_its_status(kind, here, capsys, monkeypatch):
     monkeypatch.setattr(from_files, "sanitize", fail)
     found = answered(capsys, "sanitize", "people.csv", "--model", "k=5", "--out", "out.csv")
     assert (found["status"], found["error"]) == (kind.status, {"code": kind.code, "message": "so it is."})
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "code"),
+    [(errno.EACCES, 2, "output-error"), (errno.EROFS, 2, "output-error"), (errno.ENOSPC, 5, "resource-error")],
+)
+def test_a_folder_that_cannot_be_written_is_a_wrong_output_and_a_full_disk_is_not(
+    number, status, code, here, capsys, monkeypatch
+):
+    def closed(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("privnb.runtime.temporary.tempfile.mkdtemp", closed)
+    found = answered(capsys, "sanitize", "people.csv", "--model", "k=5", "--out", "out.csv")
+    assert (found["status"], found["error"]["code"]) == (status, code)
+    assert found["error"]["message"].endswith(". Nothing was written. Give another path.")
 
 
 STOPS = """
@@ -213,14 +232,14 @@ def test_a_fault_of_the_package_is_a_document_and_a_traceback(tmp_path):
 
 
 def test_no_number_is_not_one_and_every_value_is_plain():
-    found = json.loads(answer.document("audit", {"a": float("nan"), "b": Path("x")}, (), None, 0.1234))
+    found = json.loads(answer.to_json("audit", {"a": float("nan"), "b": Path("x")}, (), None, 0.1234))
     assert found["values"] == {"a": None, "b": "x"}
     assert found["seconds"] == 0.123
 
 
 def test_an_answer_is_printed_as_it_says(capsys, monkeypatch):
     notes = Notice("four", "alert"), Notice("five", "left-out")
-    said = Answer({}, ["one", notes[0]], answer.unmet("two."), ["three", notes[1]])
+    said = Answer({}, ["one", notes[0]], answer.unmet_condition("two."), ["three", notes[1]])
     monkeypatch.setattr("privnb.cli.audit.run", lambda _: said)
     assert cli.main(["audit", "x"]) == 1
     assert capsys.readouterr() == ("one\nfour\n", "three\nfive\nprivnb: two.\n")

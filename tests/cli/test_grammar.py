@@ -15,14 +15,14 @@ import pytest
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.cli import colours, command, completion, list as listing, old_forms, tables
+from privnb.cli import colors, command, completion, list as listing, old_forms, tables
 from privnb.datasets.dataset import load
 from privnb.datasets.description import file_digest
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Rows
 from privnb.runtime import progress
 from privnb.runtime.errors import InputError
-from privnb.runtime.names import Shown
+from privnb.runtime.names import EscapingStream
 
 ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'},{i % 5}\n" for i in range(120))
 
@@ -52,6 +52,7 @@ def described(here, capsys):
         ("app --new people.csv --name p", "describe people.csv --form --name p"),
         ("app --describe people", "describe people --form"),
         ("report --dataset=mine --parameter K 25", "report mine -p K=25"),
+        ("report mine -p K_FLOOR 5 -p MADE_UP=9", "report mine -p MIN_CLASS_SIZE=5 -p SYNTHETIC_RECORDS=9"),
         ("check a.csv --dataset mine --at-least-k 5", "check a.csv --description mine --model k=5"),
         ("check a.csv --quasi-identifiers age,zip", "check a.csv --quasi age,zip"),
         ("sanitize a.csv --dataset mine --out b.csv", "sanitize a.csv --description mine --out b.csv"),
@@ -59,18 +60,74 @@ def described(here, capsys):
     ],
 )  # fmt: skip
 def test_an_old_form_is_rewritten(old, new):
-    assert old_forms.rewritten(old.split()) == (
+    assert old_forms.rewrite(old.split()) == (
         new.split(),
-        f"this form of the command goes in the next version. Write `privnb {new}`.",
+        f"this form of the command is deprecated and will be removed in the next version. Write `privnb {new}`.",
     )
-    assert old_forms.rewritten(new.split()) == (new.split(), ""), "the new form is no old one"
+    assert old_forms.rewrite(new.split()) == (new.split(), ""), "the new form is no old one"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sanitize t.csv --output o.csv", "`privnb sanitize` has no option --output. Did you mean '--out'?"),
+        ("sanitize t.csv --model k=5 --out o.csv --outsid x", "has no option --outsid. Did you mean '--outside'?"),
+        ("sanitize t.csv --outt o.csv --modle k", "has no options --outt, --modle. Did you mean '--out', '--model'?"),
+        ("sanitize t.csv --k 11 --out o", 'no option --k. Name privacy models in --model, such as --model "k=11".'),
+        ("check t.csv --k=11 --t 0.2:a", 'such as --model "k=11, t=0.2:a".'),
+        ("sanitize t.csv u.csv --model k=5 --out o.csv", "unrecognized arguments: u.csv."),
+        ("describe t.csv -x", "`privnb describe` has no option -x."),
+    ],
+)  # fmt: skip
+def test_an_unknown_option_is_named_before_a_missing_one(line, said, capsys):
+    assert cli.main(line.split()) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.endswith(f" See `privnb {line.split()[0]} --help`.\n")
+    assert "required" not in told
+
+
+def test_a_missing_file_is_reported_before_the_options_that_need_a_file(described, capsys):
+    for name, status, said in (
+        ("nowhere.csv", 4, "there is no file or dataset 'nowhere.csv'"),
+        ("nowhere", 4, "there is no dataset 'nowhere'"),
+        ("people", 2, "--missing needs the file of the table; got the description people."),
+    ):
+        assert cli.main(["describe", name, "--missing", "age: 9"]) == status
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("table", ["people", "others.csv"])
+def test_a_misspelt_column_of_a_model_is_a_wrong_argument(described, table, capsys):
+    (described / "others.csv").write_text((described / "people.csv").read_text() + "x,20,0,flu,1\n")
+    assert cli.main(["sanitize", table, "--model", "l=2:ilness", "--out", "o.csv"]) == 2
+    assert "Did you mean 'illness'?" in capsys.readouterr().err
+
+
+def test_options_before_the_command_are_refused_with_their_place(capsys):
+    assert cli.main(["-q", "check", "t.csv"]) == 2
+    assert "`privnb` has no option -q. Write the options of a command after its name." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["-", "-9", "-0.5", "A: -9, B: -"])
+def test_a_value_that_begins_with_a_hyphen_is_not_an_option(value):
+    assert cli.parser().parse_args(["describe", "t.csv", "--missing", value, "-qv"]).missing == value
+
+
+def test_the_description_of_a_described_table_is_its_own(described, capsys):
+    """`sanitize NAME --description NAME`, to which the old form `--dataset NAME` is rewritten, reads the dataset."""
+    assert cli.main(["sanitize", "people", "--dataset", "people", "--model", "k=5", "--out", "o.csv"]) == 0
+    assert cli.main(["check", "people", "--description", "people", "--model", "k=2"]) in (0, 1)
+    capsys.readouterr()
+    assert cli.main(["sanitize", "people", "--description", "adult", "--model", "k=5", "--out", "p.csv"]) == 2
+    assert "--description must name people or be left out" in capsys.readouterr().err
 
 
 def test_an_old_form_works_with_one_line_of_warning(here, capsys):
     assert cli.main(["check", "people.csv", "--quasi-identifiers", "age", "--at-least-k", "5"]) == 0
     said = capsys.readouterr()
     assert said.err == (
-        "privnb: this form of the command goes in the next version. Write "
+        "privnb: this form of the command is deprecated and will be removed in the next version. Write "
         "`privnb check people.csv --quasi age --model k=5`.\n"
     )
     assert cli.main(["check", "people.csv", "--quasi-identifiers", "age", "--json"]) == 0
@@ -83,15 +140,15 @@ def test_a_table_has_one_name_everywhere(described):
     """A file is described by the description that was drafted from it, as long as it is the same file."""
     path = Path("data/people/people.toml")
     for name in ("people", "people.csv", "data/people", "data/people/people.toml"):
-        assert tables.table_of(name).description.resolve() == path.resolve(), name
+        assert tables.find_table(name).description.resolve() == path.resolve(), name
     Path("people.csv").write_text(Path("people.csv").read_text() + "n,20,1,flu,2\n")
-    assert tables.table_of("people.csv").description is None
+    assert tables.find_table("people.csv").description is None
 
 
 def test_describe_shows_a_table_with_studies_and_changes_none(capsys):
     assert cli.main(["describe", str(CLINIC)]) == 0
     said = capsys.readouterr().out
-    assert "It has studies, whose roles go before these: clinic" in said
+    assert "The roles of a study take precedence over the roles above. The studies are: clinic" in said
     assert "CANARY" not in said
     before = CLINIC.read_bytes()
     assert cli.main(["describe", str(CLINIC), "--drop", "age"]) == 4
@@ -152,10 +209,10 @@ def test_a_copy_of_a_description_has_other_roles(described, tmp_path):
     """For the notebooks of a report and of the explorer; of a description with studies in each of them."""
     from privnb.microdata.schema import Role
 
-    made = tables.in_roles(Path("data/people/people.toml"), {"cost": Role.SENSITIVE}, tmp_path)
+    made = tables.copy_in_roles(Path("data/people/people.toml"), {"cost": Role.SENSITIVE}, tmp_path)
     assert load(made).schema.sensitive == ["illness", "cost"]
     (tmp_path / "more").mkdir()
-    made = tables.in_roles(CLINIC, {"region": Role.SENSITIVE, "age": Role.NEUTRAL}, tmp_path / "more")
+    made = tables.copy_in_roles(CLINIC, {"region": Role.SENSITIVE, "age": Role.NEUTRAL}, tmp_path / "more")
     before = load(CLINIC).schema
     schema = load(made).schema
     assert {*schema.sensitive} == {*before.sensitive, "region"}
@@ -172,7 +229,7 @@ def test_a_report_is_of_the_roles_that_are_asked_for(described, monkeypatch):
         return Path(out) / "index.html"
 
     monkeypatch.setattr(report, "build", build)
-    monkeypatch.setattr(report, "left_out", lambda _: [])
+    monkeypatch.setattr(report, "list_left_out", lambda _: [])
     assert cli.main(["report", "people", "--notebook", "01", "--sensitive", "cost", "--out", "made"]) == 0
     assert seen["sensitive"] == ["illness", "cost"]
     assert Path(seen["DATASET"]).stem == "people"
@@ -231,7 +288,7 @@ class TestCheckOfARelease:
         release.write_text("".join([first, *reversed(rows)]))
         status, found = self.checked(capsys)
         assert (status, found["values"]["is_as_written"]) == (1, False)
-        assert "its SHA-256 is another" in found["error"]["message"]
+        assert "the SHA-256 digests differ" in found["error"]["message"]
 
     def test_people_who_are_not_in_the_file_are_not_counted_again(self, described, capsys):
         """By rows it would keep a k that it does not keep by people."""
@@ -284,7 +341,7 @@ class TestCheckOfARelease:
         assert f"`{name}` must be {said}" in found["error"]["message"]
 
     def test_rows_of_nobody_claim_nothing(self, release, capsys):
-        facts = provenance("out.csv") | {"rows": str(Rows.NOBODY)}
+        facts = provenance("out.csv") | {"rows": str(Rows.SYNTHETIC)}
         Path("out.csv.provenance.json").write_text(json.dumps(facts))
         _, found = self.checked(capsys)
         assert {each["is_kept"] for each in found["values"]["models"]} == {None}
@@ -381,7 +438,7 @@ def test_a_shell_completes_values(shell, scripts, tmp_path):
         "privnb decide x --policy ema": "ema-0070",
         "privnb sanitize --outside re": "refuse",
         "privnb sanitize --algorithm Mond": "Mondrian",
-        "privnb report --notebook 08": "08_frontier",
+        "privnb report --notebook 08": "08_decision",
     }
     script = "\n".join([scripts[shell], before, *map(ask.format, lines)])
     if shell == "zsh":
@@ -425,7 +482,7 @@ class Terminal:
 
 def test_a_step_that_takes_long_is_shown_on_a_terminal_and_goes_away(monkeypatch):
     terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", Shown(terminal))
+    monkeypatch.setattr(sys, "stderr", EscapingStream(terminal))
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     monkeypatch.setattr(progress, "SECONDS", 0.05)
     with progress.step("counting"):
@@ -433,18 +490,18 @@ def test_a_step_that_takes_long_is_shown_on_a_terminal_and_goes_away(monkeypatch
     assert "\rcounting, 0 s \x1b[K" in terminal.text
     assert terminal.text.endswith("\r\x1b[K")
     terminal.text = ""
-    with progress.shown(quiet=True), progress.step("counting"):
+    with progress.set_verbosity(quiet=True), progress.step("counting"):
         time.sleep(0.2)
     assert terminal.text == ""
 
 
 def test_colour_is_for_terminals_alone_and_stays_a_colour(monkeypatch):
-    """What is shown is escaped, and what colours it is not."""
+    """What is shown is escaped, and what colors it is not."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
 
     def said(terminal):
-        colours.say("privnb:", "red", "a\u202eb", Shown(terminal))
+        colors.print_line("privnb:", "red", "a\u202eb", EscapingStream(terminal))
         return terminal
 
     assert said(Terminal()).text == "\x1b[31mprivnb:\x1b[0m a\\u202eb\n"

@@ -48,7 +48,7 @@ def test_each_example_is_yaml(name):
 @pytest.mark.parametrize("command", sorted({*COMMANDS}))
 def test_each_command_is_one_that_there_is(command):
     words = shlex.split(command.replace("||", ""))[1:]
-    assert old_forms.rewritten(words) == (words, "")
+    assert old_forms.rewrite(words) == (words, "")
     cli.parser().parse_args(words)
 
 

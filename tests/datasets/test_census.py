@@ -1,6 +1,6 @@
 """The Census table of project CASC: what its source says of it, and what its roles are."""
 
-from privnb.datasets.dataset import load, load_studies, schema_of
+from privnb.datasets.dataset import load, load_schema, load_studies
 
 
 def test_it_is_the_table_of_its_source():
@@ -22,5 +22,5 @@ def test_every_domain_holds_all_numbers_of_a_width():
 
 def test_its_studies():
     assert [study.name for study in load_studies("census")] == ["census/masking", "census/employer"]
-    assert schema_of("census").sensitive == []
-    assert schema_of("census", "employer").sensitive == ["INTVAL"]
+    assert load_schema("census").sensitive == []
+    assert load_schema("census", "employer").sensitive == ["INTVAL"]

@@ -8,7 +8,7 @@ from support import questions
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
-from privnb.evaluation.results import join
+from privnb.evaluation.results import join_results
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
@@ -67,9 +67,9 @@ def test_any_names_are_read_from_a_file(tmp_path, names):
 def counted(names):
     """What is counted of people by their columns, without a random choice."""
     data, of = dataset(names), sanitizers(names)
-    found = [evaluation.describe(data), evaluation.uniqueness(data, fewest=2)]
-    found.append(questions.known_subsets(data, of, fewest=2))
-    return join(*found)[["measure", "value", "low", "high"]]
+    found = [evaluation.describe(data), evaluation.measure_uniqueness(data, min_count=2)]
+    found.append(questions.known_subsets(data, of, min_count=2))
+    return join_results(*found)[["measure", "value", "low", "high"]]
 
 
 @pytest.mark.parametrize("names", NAMES, ids=" ".join)
@@ -81,21 +81,23 @@ def test_any_names_give_the_same_numbers(names):
 @pytest.mark.parametrize("names", NAMES[:2], ids=" ".join)
 def test_any_names_go_through_everything_that_reads_a_table(names):
     data, of = dataset(names), [Suppress(), Suppress("sensitive"), KMember(3), Bucketize(KMember(3)), LaplaceNoise(1.0)]
-    assert len(evaluation.costs(data, of, fewest=2))
-    assert len(evaluation.linked(data, of))
-    assert len(questions.leakage(data, [KMember(3), Anatomy(2, names[4])], fewest=2))
+    assert len(evaluation.measure_information_loss(data, of, min_count=2))
+    assert len(evaluation.measure_linkage(data, of))
+    assert len(questions.leakage(data, [KMember(3), Anatomy(2, names[4])], min_count=2))
     assert len(questions.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
     assert len(questions.trade_off(data, [KMember(3), Bucketize(KMember(3))]))
     for target in names[:2]:
-        assert len(questions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, fewest=2))
+        assert len(questions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, min_count=2))
     assert len(questions.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
-    assert gallery.side_by_side(data, [*of, Anatomy(2, names[4])]).table.shape == (6, 4)
+    assert gallery.show_side_by_side(data, [*of, Anatomy(2, names[4])]).table.shape == (6, 4)
 
 
 @pytest.mark.parametrize("sanitizer", [Bucketize(KMember(2)), Anatomy(2, "secret")], ids=repr)
 @pytest.mark.parametrize("place", [0, 3])
 def test_a_column_called_bucket_is_refused_where_the_release_has_one(sanitizer, place):
     names = [*PLAIN[:place], "bucket", *PLAIN[place + 1 :]]
-    with pytest.raises(SanitizationError, match=r"has a column 'bucket', as the release will have. Rename it"):
+    with pytest.raises(
+        SanitizationError, match=r"has a column 'bucket', which is a name that the release needs.*Rename the column"
+    ):
         sanitizer.sanitize(dataset(names), rng=1)
     assert len(Mondrian(KAnonymity(3)).sanitize(dataset(names), rng=1)) == 90

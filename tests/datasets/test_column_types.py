@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.datasets.column_types import TYPES, recognized
+from privnb.datasets.column_types import TYPES, recognize
 from privnb.datasets.column_values import Values
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
@@ -15,7 +15,7 @@ KNOWN, LEFT = Role.QUASI_IDENTIFIER, Role.UNUSED
 
 
 def column(name, texts, mark="?"):
-    return recognized(name, Values.of(pd.Series([*map(str, texts)]).astype("category"), mark))
+    return recognize(name, Values.of(pd.Series([*map(str, texts)]).astype("category"), mark))
 
 
 def row_of(column, text):
@@ -36,17 +36,17 @@ def test_what_is_recognized_and_what_is_said():
         ("lastName", [f"{a}nn{b}" for a in "AEIO" for b in "aeiouy"] * 5, Role.IDENTIFIER, "names of people"),
         ("school name", ["north", "south"] * 30, KNOWN, "2 values"),
         ("remark", [f"patient {n} was seen twice and sent home again" for n in MANY], LEFT, "free text, 9 words"),
-        ("born", [f"{y}-{m:02}-{d:02}" for d, m, y in days], KNOWN, "dates, written as 2024-02-29 is"),
-        ("born", [f"{d:02}.{m:02}.{y}" for d, m, y in days], KNOWN, "dates, written as 29.02.2024 is"),
-        ("born", [f"{m:02}/{d:02}/{y}" for d, m, y in days], KNOWN, "dates, written as 02/29/2024 is"),
-        ("born", [f"{d}/{m}/{y}" for d, m, y in days], KNOWN, "dates, written as 29/02/2024 is"),
-        ("born", [f"{y}/{m:02}/{d:02}" for d, m, y in days], KNOWN, "dates, written as 2024/02/29 is"),
-        ("born", [f"{y}{m:02}{d:02}" for d, m, y in days], KNOWN, "dates, written as 20240229 is"),
-        ("born", [f"{d % 12 + 1}/{m}/{y}" for d, m, y in days], KNOWN, "29/02/2024 or 02/29/2024 is; which of them"),
-        ("born", [f"{d:02}.{m:02}.{y % 100}" for d, m, y in days], KNOWN, "as 29.02.24 is; 69 to 99 are taken"),
-        ("seen", [f"{y}-{m:02}-{d:02}T13:{d:02}" for d, m, y in days], KNOWN, "13:45 is; labels above the"),
-        ("seen", [f"{y}-{m:02}-{d:02} 13:{d:02}:00" for d, m, y in days], KNOWN, "13:45 is; labels above the"),
-        ("ended", [f"{y}-{m:02}-{d:02}{'T13:25' * (d % 2)}" for d, m, y in days], KNOWN, "13:45 is; labels above the"),
+        ("born", [f"{y}-{m:02}-{d:02}" for d, m, y in days], KNOWN, "dates, written like 2024-02-29"),
+        ("born", [f"{d:02}.{m:02}.{y}" for d, m, y in days], KNOWN, "dates, written like 29.02.2024"),
+        ("born", [f"{m:02}/{d:02}/{y}" for d, m, y in days], KNOWN, "dates, written like 02/29/2024"),
+        ("born", [f"{d}/{m}/{y}" for d, m, y in days], KNOWN, "dates, written like 29/02/2024"),
+        ("born", [f"{y}/{m:02}/{d:02}" for d, m, y in days], KNOWN, "dates, written like 2024/02/29"),
+        ("born", [f"{y}{m:02}{d:02}" for d, m, y in days], KNOWN, "dates, written like 20240229"),
+        ("born", [f"{d % 12 + 1}/{m}/{y}" for d, m, y in days], KNOWN, "or 02/29/2024; the form is ambiguous"),
+        ("born", [f"{d:02}.{m:02}.{y % 100}" for d, m, y in days], KNOWN, "29.02.24; 69 to 99 mean 1969 to 1999"),
+        ("seen", [f"{y}-{m:02}-{d:02}T13:{d:02}" for d, m, y in days], KNOWN, "13:45; labels above the"),
+        ("seen", [f"{y}-{m:02}-{d:02} 13:{d:02}:00" for d, m, y in days], KNOWN, "13:45; labels above the"),
+        ("ended", [f"{y}-{m:02}-{d:02}{'T13:25' * (d % 2)}" for d, m, y in days], KNOWN, "13:45; labels above the"),
         ("SUBJID", six[:60], Role.IDENTIFIER, "60 values in 60 records"),
         ("case", [f"{y}{m:02}{30 + d:02}" for d, m, y in days], Role.IDENTIFIER, "60 values in 60 records"),
         ("at", [f"{n % 24}:{n:02}" for n in MANY], KNOWN, "60 times of the day"),
@@ -69,30 +69,30 @@ def test_what_is_recognized_and_what_is_said():
         ("age", [18 + n % 42 for n in MANY], KNOWN, "a number, 42 different"),
         ("row", MANY, Role.IDENTIFIER, "60 values in 60 records"),
         ("share", [f"{n}.5e-04" for n in MANY], KNOWN, "a number, 60 different"),
-        ("balance", [f"{n * 791_900_000_123}.25" for n in MANY], KNOWN, "rounds to the domain's step of 1e+06"),
-        ("people", [n**6 for n in MANY], KNOWN, "rounds to the domain's step of 1000"),
+        ("balance", [f"{n * 791_900_000_123}.25" for n in MANY], KNOWN, "to the step of the domain, 1e+06"),
+        ("people", [n**6 for n in MANY], KNOWN, "to the step of the domain, 1000"),
         ("code", ["12E3", "13E4"] * 30, KNOWN, "2 values"),
         ("number_of_visits", [n % 40 for n in MANY], KNOWN, "a number, 40 different"),
         ("rownames", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
         ("CASENUM", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
-        ("childid", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "numbers people, by its name: 20 different"),
-        ("student", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "numbers people, by its name: 20 different"),
+        ("childid", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "a key of people by its name: 20 different"),
+        ("student", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "a key of people by its name: 20 different"),
         ("students", [3 * (n % 20) for n in MANY], Role.QUASI_IDENTIFIER, "a number, 20 different"),
         ("plot_id", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups or kinds"),
         ("n_child", [n % 6 for n in MANY], KNOWN, "a number, 6 different"),
         ("district", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups or kinds"),
-        ("seen", [f"{1 + n % 12:02}/{1990 + n % 9}" for n in MANY], KNOWN, "dates, written as 02/2024 is; 36 months"),
-        ("seen", [f"{1990 + n % 9}-{1 + n % 12:02}" for n in MANY], KNOWN, "dates, written as 2024-02 is; 36 months"),
-        ("seen", [f"{1990 + n % 9}{1 + n % 12:02}" for n in MANY], KNOWN, "dates, written as 202402 is; 36 months"),
-        ("seen", [f"{1990 + n % 9}m{1 + n % 12}" for n in MANY], KNOWN, "dates, written as 2024M02 is; 36 months"),
-        ("seen", [f"{1990 + n % 9}q{1 + n % 4}" for n in MANY], KNOWN, "dates, written as 2024Q1 is; 36 quarters"),
-        ("seen", [f"Q{1 + n % 4} {1990 + n % 9}" for n in MANY], KNOWN, "dates, written as Q1 2024 is; 36 quarters"),
-        ("seen", [f"May {1 + n % 28}, {1990 + n % 9}" for n in MANY], KNOWN, "dates, written as Feb 29, 2024 is"),
-        ("seen", [f"{1 + n % 28} March {1990 + n % 9}" for n in MANY], KNOWN, "dates, written as 29 February 2024 is"),
-        ("seen", [f"{1 + n % 28:02}MAR{1990 + n % 9}" for n in MANY], KNOWN, "dates, written as 29Feb2024 is"),
-        ("seen", [f"{1 + n % 28}-Mar-{90 + n % 9}" for n in MANY], KNOWN, "dates, written as 29-Feb-24 is; 69 to 99"),
+        ("seen", [f"{1 + n % 12:02}/{1990 + n % 9}" for n in MANY], KNOWN, "dates, written like 02/2024; 36 months"),
+        ("seen", [f"{1990 + n % 9}-{1 + n % 12:02}" for n in MANY], KNOWN, "dates, written like 2024-02; 36 months"),
+        ("seen", [f"{1990 + n % 9}{1 + n % 12:02}" for n in MANY], KNOWN, "dates, written like 202402; 36 months"),
+        ("seen", [f"{1990 + n % 9}m{1 + n % 12}" for n in MANY], KNOWN, "dates, written like 2024M02; 36 months"),
+        ("seen", [f"{1990 + n % 9}q{1 + n % 4}" for n in MANY], KNOWN, "dates, written like 2024Q1; 36 quarters"),
+        ("seen", [f"Q{1 + n % 4} {1990 + n % 9}" for n in MANY], KNOWN, "dates, written like Q1 2024; 36 quarters"),
+        ("seen", [f"May {1 + n % 28}, {1990 + n % 9}" for n in MANY], KNOWN, "dates, written like Feb 29, 2024"),
+        ("seen", [f"{1 + n % 28} March {1990 + n % 9}" for n in MANY], KNOWN, "dates, written like 29 February 2024"),
+        ("seen", [f"{1 + n % 28:02}MAR{1990 + n % 9}" for n in MANY], KNOWN, "dates, written like 29Feb2024"),
+        ("seen", [f"{1 + n % 28}-Mar-{90 + n % 9}" for n in MANY], KNOWN, "dates, written like 29-Feb-24; 69 to 99"),
         ("season", [f"{2001 + n % 11}-{2 + n % 11:02}" for n in MANY], KNOWN, "in order: 11 spans of years"),
-        ("seen", [f"{2001 + n % 4}" + f"-{1 + n % 6:02}" * (n % 2) for n in MANY], KNOWN, "alone; 8 dates"),
+        ("seen", [f"{2001 + n % 4}" + f"-{1 + n % 6:02}" * (n % 2) for n in MANY], KNOWN, "a month or a year; 8 dates"),
         ("years", [f"{1900 + n} - {1901 + 2 * n}" for n in MANY], KNOWN, "in order: 60 spans of years"),
         ("years", [f"{1900 + n} & {1901 + 2 * n}" if n else "-1900" for n in MANY], KNOWN, "60 values, of which"),
         ("weight", [1000 + 7 * n if n else 999 for n in MANY], KNOWN, "a number, 60 different"),
@@ -168,7 +168,7 @@ def test_a_missing_value_is_one_of_every_type():
 def test_coordinates_are_rounded_to_a_tenth():
     found = column("longitude", [f"{16 + n / 7000:.6f}" for n in MANY])
     assert found.domain == Numbers(15.9, 16.1, 0.1)  # an end that one has is not theirs
-    assert "loading rounds to the domain's step of 0.1" in found.reason
+    assert "loading rounds numbers to the step of the domain, 0.1" in found.reason
     assert column("longitude", ["16.5", "17.0", "18.5"]).domain.step == 0.1
 
 

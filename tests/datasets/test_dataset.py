@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from support.clinic import CLINIC, IDENTIFIER, RARE, RECORDS, clinic
 
-from privnb.datasets.dataset import PROJECT, Dataset, find, load, load_studies, schema_of
+from privnb.datasets.dataset import PROJECT, Dataset, find_description, load, load_schema, load_studies
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
@@ -62,22 +62,22 @@ def test_numbers_are_numbers_and_text_is_text(sramka):
 
 
 def test_a_schema_is_known_without_the_records(sramka, tmp_path):
-    assert schema_of("adult", "sramka") == sramka.schema
+    assert load_schema("adult", "sramka") == sramka.schema
     (tmp_path / "adult").mkdir()
     description = (PROJECT / "data" / "adult" / "adult.toml").read_text()
     (tmp_path / "adult" / "adult.toml").write_text(description)
-    assert schema_of("adult", "li-li", folder=tmp_path) == load("adult", "li-li").schema
+    assert load_schema("adult", "li-li", folder=tmp_path) == load("adult", "li-li").schema
 
 
 def test_an_unknown_dataset_names_those_that_are_known():
-    with pytest.raises(FileNotFoundError, match=r"no dataset 'aduult'.*Known: .*adult.*privnb describe FILE"):
+    with pytest.raises(FileNotFoundError, match=r"no dataset 'aduult'.*datasets are: .*adult.*privnb describe FILE"):
         load("aduult")
     with pytest.raises(FileNotFoundError, match=r"no dataset 'nowhere/x\.toml'"):
         load("nowhere/x.toml")
 
 
 def test_an_unknown_study_names_those_that_are_known():
-    with pytest.raises(SchemaError, match=r"adult\.toml has no study 'census'; it has sramka, .*li-li"):
+    with pytest.raises(SchemaError, match=r"adult\.toml has no study 'census'; the studies are: sramka, .*li-li"):
         load("adult", "census")
 
 
@@ -86,11 +86,11 @@ def test_the_nearest_data_folder_is_taken(toy, monkeypatch):
     below = path.parent.parent / "notebooks" / "deep"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
-    assert find("toy", folder=path.parent.parent) == path
+    assert find_description("toy", folder=path.parent.parent) == path
     (path.parent.parent / "data").mkdir()
     path.parent.rename(path.parent.parent / "data" / "toy")
     assert len(load("toy")) == 4
-    assert find("adult") == PROJECT / "data" / "adult" / "adult.toml"
+    assert find_description("adult") == PROJECT / "data" / "adult" / "adult.toml"
 
 
 # An owner's own files
@@ -158,7 +158,7 @@ def test_several_files_with_lines_to_skip_and_line_ends(toy):
 def test_a_wrong_checksum(toy):
     right = hashlib.sha256(("age,sex,disease\n" + ROWS).encode()).hexdigest()
     assert len(load(toy(file=f'sha256 = "{right}"'))) == 4
-    with pytest.raises(SchemaError, match=rf"toy\.csv is not the file .*{right}, not 0000"):
+    with pytest.raises(SchemaError, match=rf"toy\.csv is not the described file.*{right}, not 0000"):
         load(toy(file='sha256 = "0000"'))
 
 
@@ -190,12 +190,12 @@ def test_missing_values(toy, rows, layout, records):
             "column 'age' has 1 missing values, which its domain does not allow",
         ),
         ({"rows": "30,F,plague\n40,M,flu\n"}, r"column 'disease' has 1 values outside .*'plague' \(1\)"),
-        ({"rows": ""}, "at least 2 records, this one has 0"),
+        ({"rows": ""}, "at least 2 records; got 0"),
         ({"rows": "", "header": ""}, r"toy\.csv is empty"),
-        ({"rows": "30,F,flu\n"}, "at least 2 records, this one has 1"),
+        ({"rows": "30,F,flu\n"}, "at least 2 records; got 1"),
         (
             {"header": "age,sex,illness\n"},
-            r"names column \['disease'\], which the table lacks \(it has age, sex, illness\)",
+            r"names column \['disease'\], which the table lacks \(the table has age, sex, illness\)",
         ),
         (
             {"header": "age,sex,disease,zip\n", "rows": "30,F,flu,1\n40,M,flu,2\n"},
@@ -203,11 +203,11 @@ def test_missing_values(toy, rows, layout, records):
         ),
         (
             {"columns": COLUMNS.replace('"sensitive"', '"secret"')},
-            "columns.disease.role is one of identifier, .*; got 'secret'",
+            "columns.disease.role must be one of identifier, .*; got 'secret'",
         ),
         (
             {"columns": COLUMNS.replace('role = "sensitive"', "")},
-            "columns.disease has no role. Add it: one of identifier, ",
+            "columns.disease lacks role. Add role: one of identifier, ",
         ),
         ({"more": '[studies.x]\nquasi-identifier = ["age", "zip"]'}, "no attribute 'zip'; it has age, sex, disease"),
         (
@@ -240,7 +240,7 @@ def test_a_dataset_that_does_not_fit_is_refused(toy, given, message):
         ({"first": "draft = "}, r"toy\.toml is not valid TOML: .*line 1"),
         (
             {"first": "draft = true"},
-            r"toy\.toml is a draft: .*nothing is sensitive yet.*delete the line 'draft = true'",
+            r"toy\.toml is a draft: .*delete the line 'draft = true'",
         ),
     ],
 )
@@ -259,18 +259,18 @@ def test_a_short_record_is_no_record_with_missing_values(toy):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"columns": COLUMNS.replace("high", "hihg")}, "columns.age.domain is a list of .* or numbers { low = 0"),
+        ({"columns": COLUMNS.replace("high", "hihg")}, "columns.age.domain must be a list of .* or numbers { low = 0"),
         ({"more": '[studies.x]\nquasi-identifier = ["age"]\nhierarchies = "census"'}, "'census', which have no folder"),
         ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "range" }'}, "only numbers have ranges"),
-        ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "ranges" }'}, 'give "range" or a list'),
-        ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "set" }'}, "as 'set': give \"range\""),
-        ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = [5] }'}, 'give "ordered" or "set"'),
+        ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "ranges" }'}, 'Give "range" or a list'),
+        ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "set" }'}, "as 'set'. Give \"range\""),
+        ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = [5] }'}, 'Give "ordered" or "set"'),
         (
             {
                 "columns": COLUMNS.replace('"?"', '"?", "F|M"'),
                 "more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "set" }',
             },
-            r"'sex': the value 'F\|M' cannot stand",
+            r"'sex': the value 'F\|M' cannot be used",
         ),
     ],
 )
@@ -318,7 +318,7 @@ def test_only_a_study_that_asks_for_them_has_exact_ends(toy, ends, exact):
 @pytest.mark.parametrize("ends", ['"exactly"', "true", "10"])
 def test_other_ends_are_refused(toy, ends):
     path = toy(more=f'[studies.x]\nquasi-identifier = ["age"]\nsensitive = ["disease"]\nends = {ends}')
-    with pytest.raises(SchemaError, match=r"toy\.toml: studies\.x\.ends is one of public, exact; got "):
+    with pytest.raises(SchemaError, match=r"toy\.toml: studies\.x\.ends must be one of public, exact; got "):
         load(path, "x")
 
 
@@ -336,7 +336,7 @@ def test_categories_without_a_tree(toy, how, kind):
 def test_a_file_that_is_not_there(toy):
     path = toy()
     (path.parent / "toy.csv").unlink()
-    with pytest.raises(FileNotFoundError, match=r"toy\.csv is described and not there"):
+    with pytest.raises(FileNotFoundError, match=r"toy\.csv is described but does not exist"):
         load(path)
 
 
@@ -369,7 +369,9 @@ def test_columns_are_in_the_schemas_order_and_the_owners_table_is_left_alone():
 
 
 def test_a_quasi_identifier_needs_a_hierarchy():
-    with pytest.raises(SchemaError, match=r"quasi-identifier 'sex' has no hierarchy\. Add one to hierarchies, or"):
+    with pytest.raises(
+        SchemaError, match=r"quasi-identifier 'sex' has no hierarchy\. Add a hierarchy to `hierarchies`, or"
+    ):
         Dataset("people", TABLE, SCHEMA, {"age": HIERARCHIES["age"]})
 
 
@@ -392,7 +394,7 @@ def test_samples(sramka):
         names = people.sample(4, rng=seed).table["name"].tolist()
         assert names == sorted(set(names))  # in file order, nobody twice
     for records in (-1, 1, 7):
-        with pytest.raises(ValueError, match=rf"a sample needs 2 to 6 records .*got {records}"):
+        with pytest.raises(ValueError, match=rf".records. must be from 2 to 6 .*got {records}"):
             people.sample(records, rng=0)
 
 

@@ -1,4 +1,4 @@
-"""How days are written, where that cannot be seen: asked, said by word or by menu, kept, and what comes of it."""
+"""How days are written, where that is ambiguous: asked, said by word or by menu, kept, and what comes of it."""
 
 import tomllib
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 
 from privnb.cli import main
 from privnb.datasets.dataset import load
-from privnb.datasets.own_table import OwnTable
+from privnb.datasets.description_editor import DescriptionEditor
 from privnb.explorer import your_table
 from privnb.microdata.schema import SchemaError
 
@@ -30,7 +30,7 @@ def tree(place):
 
 def test_without_an_answer_the_tree_has_years_alone_and_says_what_to_do(place, capsys):
     main(["describe", "seen.csv"])
-    assert "say --days 'seen: dd/mm/yyyy' for months" in (place / "seen.toml").read_text()
+    assert "state --days 'seen: dd/mm/yyyy' for months" in (place / "seen.toml").read_text()
     assert {"2018", "2019", "2020"} == {row[1] for row in tree(place)} - {"?"}
 
 
@@ -42,7 +42,7 @@ def test_an_answer_makes_months_and_a_gap_stays_one(place, answer, capsys):
     month = {row[0]: row[1] for row in tree(place)}
     assert month.pop("?") == "?"
     assert all(month[day] == f"{day[6:]}-{day[3:5] if answer[0] == 'd' else day[:2]}" for day in month)
-    assert "cannot be seen" not in (place / "seen.toml").read_text()
+    assert "is ambiguous" not in (place / "seen.toml").read_text()
     assert load(str(place / "seen.toml")).hierarchies["seen"].height == len(tree(place)[0]) - 1
 
 
@@ -68,8 +68,8 @@ def test_without_the_file_the_tree_is_the_calendars(place, capsys):
     [
         ("seen: dd.mm.yyyy", "all of its values can be read as dd/mm/yyyy or mm/dd/yyyy"),
         ("sex: dd/mm/yyyy", "not all of its values are days"),
-        ("seen: day first", "is no form of days"),
-        ("seen", "gives a column no form of days"),
+        ("seen: day first", "is not a form of days"),
+        ("seen", "must give a column its form of days"),
         ("sen: dd/mm/yyyy", "there is no column 'sen'"),
     ],
 )
@@ -84,12 +84,12 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(place, answer, said
 @pytest.mark.slow
 def test_a_menu_asks_for_it_and_its_answer_is_saved(place, capsys):
     page = your_table("seen.csv")
-    assert page._page.html.count("How the days of ") == 1
-    page._heard(page._page, {"name": "days 0", "value": ""}, None)
+    assert page._page.html.count("Format of the dates of ") == 1
+    page._receive(page._page, {"name": "days 0", "value": ""}, None)
     assert page.roles.days == {}
     for name, value in (("sensitive", "2"), ("person", "each"), ("days 0", "%m/%d/%Y"), ("save", "")):
-        page._heard(page._page, {"name": name, "value": value}, None)
-    assert OwnTable.open(str(place / "seen.toml")).roles.days == {"seen": "%m/%d/%Y"}
+        page._receive(page._page, {"name": name, "value": value}, None)
+    assert DescriptionEditor.open(str(place / "seen.toml")).roles.days == {"seen": "%m/%d/%Y"}
     assert load(str(place / "seen.toml")).hierarchies["seen"].height > 3
 
 
@@ -105,6 +105,6 @@ def test_roles_alone_make_no_tree_anew(place, capsys):
     main(["describe", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy"])
     path = place / "hierarchies/default/seen.csv"
     path.write_text(path.read_text().replace("2018", "early"))
-    table = OwnTable.open(str(place / "seen.toml"))
+    table = DescriptionEditor.open(str(place / "seen.toml"))
     table.save(replace(table.roles.person(""), one_each=True))
     assert "early" in path.read_text()

@@ -30,7 +30,9 @@ def test_files_elsewhere_are_not_read(place, path):
     (place / "link.csv").symlink_to(place.parent / "other.csv")
     (place / "linked").symlink_to(place.parent)
     (place / "mine.toml").write_text(TEXT.format(path=path.format(place.parent)))
-    with pytest.raises(SchemaError, match=r"leads out of .* Copy the file there|files.path is the name of a file in"):
+    with pytest.raises(
+        SchemaError, match=r"leads out of .* Copy the file into this folder|files.path must be the name of a file in"
+    ):
         load(place / "mine.toml")
 
 

@@ -23,7 +23,7 @@ from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata.hierarchy import LeveledRanges, Ordered, Ranges, Taxonomy
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.runtime.names import refused
+from privnb.runtime.names import find_forbidden
 from privnb.sanitizers import Mondrian
 
 FILE = "Patients 2020.csv"
@@ -98,9 +98,28 @@ def test_what_is_written(here):
 def test_an_untouched_draft_does_not_load(here):
     """Its domains were read from the records and nothing is sensitive: the owner has to decide first."""
     with pytest.raises(
-        SchemaError, match=r"patients-2020\.toml is a draft: .*nothing is sensitive yet.*delete the line 'draft = true'"
+        SchemaError,
+        match=r"patients-2020\.toml is a draft: .*No column is sensitive yet.*delete the line 'draft = true'",
     ):
         load(drafted())
+
+
+def test_a_draft_states_only_what_it_lacks_and_the_command_that_confirms_it(here, capsys):
+    """A column that the owner named as sensitive is not missing."""
+    Path(FILE).write_text(TEXT)
+    assert cli.main(["describe", FILE, "--name", "mine"]) == 0
+    assert "Confirm them with `privnb describe mine --confirm`" in capsys.readouterr().out
+    with pytest.raises(SchemaError, match="`privnb describe mine --sensitive COLUMN --confirm`"):
+        load("mine")
+    assert cli.main(["describe", "mine", "--sensitive", "visits"]) == 0
+    with pytest.raises(SchemaError) as refused:
+        load("mine")
+    said = str(refused.value)
+    assert "sensitive" not in said
+    assert "Is each row one person?" in said
+    assert "`privnb describe mine --confirm`" in said
+    assert cli.main(["describe", "mine", "--confirm"]) == 0, "the command works as it is printed"
+    assert load("mine").schema.sensitive == ["visits"]
 
 
 @pytest.mark.slow
@@ -117,7 +136,7 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     reason = {
         lines[i].strip("[]").removeprefix("columns."): lines[i + 1] for i, t in enumerate(lines) if "[columns." in t
     }
-    assert reason["name"].endswith("# 40 values in 40 records: nearly the name of a person")
+    assert reason["name"].endswith("# 40 values in 40 records, so it nearly identifies a person")
     assert reason["age"].endswith("# a number, 13 different; " + CODES)
     assert reason["area"].endswith("# 4 codes")  # 001, 011: numbers do not start with 0
     assert reason["region"].endswith("# one value and 5 missing, which count as the value '?'")
@@ -147,7 +166,7 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
     assert schema["weight"].domain == Numbers(48, 60, 0.1)
     for line in path.read_text().splitlines():
         if "domain = " in line:
-            assert line.endswith("# PROPOSAL, read from the records: replace")
+            assert line.endswith("# PROPOSAL, read from the records: replace it")
 
 
 @pytest.mark.slow
@@ -157,7 +176,7 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     assert "{ low = 10, high = 60, cuts = 5 }" in text
     assert "{ low = 48, high = 60, step = 0.1, cuts = 1 }" in text
     assert 'domain = { low = 0, high = 75, cuts = 5, missing = "?" }' in text
-    assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
+    assert "Public intervals begin at cuts: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
     assert schema["age"].domain.cuts == tuple(range(15, 60, 5)) == Numbers(10, 60).cuts
 
@@ -269,7 +288,7 @@ def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
     path = drafted("zip,sex\n" + "".join(rows) + ",F\n")
     assert path.stat().st_size < 4000
     assert 'domain = "hierarchies/default/zip.csv" # PROPOSAL, the leaves of that file' in path.read_text()
-    assert description.proposals(path.read_text()) == ["zip", "sex"]
+    assert description.find_proposals(path.read_text()) == ["zip", "sex"]
     dataset = confirmed(path)
     assert dataset.schema["zip"].domain.values == (*(f"{n:05}" for n in range(300)), "?")
     assert set(dataset.hierarchies["zip"].leaves) == set(dataset.schema["zip"].domain.values)
@@ -277,9 +296,12 @@ def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
     whole = file.read_text()
     for content, message in [
         (whole.replace("\n00007;", "\n99999;"), "column 'zip' has 3 values outside its public domain: '00007'"),
-        ("", "column 'zip': a domain of categories needs distinct values"),
-        (b"\xff;*\n", r"column 'zip': .*zip.csv is no hierarchy's file: .* Save it as CSV with ; in UTF-8"),
-        (None, "column 'zip': the hierarchy's path .*zip.csv is no file"),
+        ("", "column 'zip': a domain of categories must have"),
+        (
+            b"\xff;*\n",
+            r"column 'zip': .*zip.csv cannot be read as a hierarchy: .* Save the file as CSV with semicolons in UTF-8",
+        ),
+        (None, "column 'zip': the path of a hierarchy must be a file; got .*zip.csv"),
     ]:
         if content is None:
             file.unlink()
@@ -288,17 +310,17 @@ def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
         with pytest.raises(SchemaError, match=message):
             load(path)
     assert cli.main(["check", str(path)]) == 4
-    assert "zip.csv is no file" in capsys.readouterr().err
+    assert "must be a file; got" in capsys.readouterr().err
     for place in ("../zip.csv", "hierarchies/default/zip"):
         path.write_text(path.read_text().replace('"hierarchies/default/zip.csv"', f'"{place}"'))
-        with pytest.raises(SchemaError, match=r"columns\.zip\.domain is a list of different texts"):
+        with pytest.raises(SchemaError, match=r"columns\.zip\.domain must be a list of different texts"):
             load(path)
         path.write_text(path.read_text().replace(f'"{place}"', '"hierarchies/default/zip.csv"'))
 
 
 def test_decimals_of_many_digits_are_rounded_and_the_draft_says_so(here):
     path = drafted("height,n\n" + "".join(f"{50 + n / 7:.12f},{n % 20}\n" for n in range(60)))
-    assert "60 different; loading rounds to the domain's step of 1e-05" in path.read_text()
+    assert "60 different; loading rounds numbers to the step of the domain, 1e-05" in path.read_text()
     dataset = confirmed(path)
     assert dataset.table["height"].tolist()[:3] == [50, 50.14286, 50.28571]
     path.write_text(path.read_text().replace("step = 1e-05", "step = 0.5"))
@@ -327,7 +349,7 @@ def test_whoever_has_no_two_records_of_one_time_is_the_key(here):
     ]
     text = lambda head, rows: head + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)  # noqa: E731
     path = drafted(text("town,year,ill", rows))
-    assert "none has two of one 'year', so k counts them" in path.read_text()
+    assert "nobody has two with the same 'year', so k counts people" in path.read_text()
     path.write_text(path.read_text().replace("\ndraft = true\n", "\n"))
     assert load(path).people.max() == 3
     for others in ([(town, 1990 + n, ill) for n, (town, _, ill) in enumerate(rows)], [*rows, rows[0]], rows[:12]):
@@ -342,7 +364,7 @@ def test_a_number_that_tells_what_stays_is_a_key_and_a_rank_is_none(here):
     ]
     path = drafted("nr,year,school,rank\n" + "".join(row + "\n" for row in rows))
     text = path.read_text()
-    assert "[columns.nr]\nrole = \"person\" # 20 people in 160 records: none has two of one 'year'" in text
+    assert "[columns.nr]\nrole = \"person\" # 20 people in 160 records: nobody has two with the same 'year'" in text
     shutil.rmtree(path.parent)
     rows = [row.split(",", 1)[1] for row in rows]
     assert 'role = "person" #' not in drafted("year,school,rank\n" + "".join(row + "\n" for row in rows)).read_text()
@@ -387,14 +409,17 @@ def test_a_spreadsheets_file(here):
         ("", "is empty"),
         ("\n \n", "is empty"),
         ("name,age\n", "has column names but no record"),
-        ("name,age\na,1\n", r"has 1 record\. A table needs at least 2"),
-        ("39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
-        ("Asked in 2020, by post\nage,sex,town\n1,f,Bern\n", "if that is a title and no columns' names"),
+        ("name,age\na,1\n", r"has 1 record\. A table must have at least 2"),
+        ("39,Private\n50,State\n", r"seems to start with a record \('39' in line 1\)"),
+        ("Asked in 2020, by post\nage,sex,town\n1,f,Bern\n", "If the lines above it are a title and not column names"),
         ("name,age\na,1\nb,2,3\n", "line 3 has more than 2 cells, separated by ','"),
         ("name,age\na,1\nb\n", "line 3 has fewer than 2 cells"),
-        ("naïve,age\na,1\n".encode() + b"b,\xe9\n", "two encodings, .*: it is UTF-8 but for byte 0xe9 in line 3"),
-        ("name,age\na,1\nb,2\n".encode("utf-16-le"), "no text file: line 1 holds a zero byte"),
-        ("town,age\n*,1\n*,1\nb,1\nb,1\n", r"'town' has cells that are '\*'"),
+        (
+            "naïve,age\na,1\n".encode() + b"b,\xe9\n",
+            "seems to mix two encodings: it is UTF-8 except for byte 0xe9 in line 3",
+        ),
+        ("name,age\na,1\nb,2\n".encode("utf-16-le"), "is not a text file: line 1 holds a zero byte"),
+        ("town,age\n*,1\n*,1\nb,1\nb,1\n", r"'town' has cells with '\*'"),
     ],
 )
 def test_tables_that_cannot_be_drafted(here, content, message):
@@ -417,7 +442,7 @@ def test_a_file_that_is_not_there(here):
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "a b"])
 def test_names_that_are_no_folders(here, name):
     Path("!.csv").write_text(TEXT)
-    with pytest.raises(ValueError, match="the name of a dataset must be letters"):
+    with pytest.raises(ValueError, match="the name of a dataset must consist of letters"):
         draft("!.csv", name)
     assert not Path("data").exists()
 
@@ -474,7 +499,9 @@ def test_every_draft_loads_once_it_is_confirmed(tmp_path_factory, names, data):
     dataset = confirmed(path)
     assert len(dataset) == 6
     others = set(dataset.schema.names()) - set(table)
-    assert len(others) <= sum(bool(refused(name)) for name in table), "only those that may not be used are renamed"
+    assert len(others) <= sum(bool(find_forbidden(name)) for name in table), (
+        "only those that may not be used are renamed"
+    )
 
 
 @pytest.mark.slow
@@ -489,7 +516,7 @@ def test_the_command(here, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == said.splitlines()[-1]
     Path(FILE).write_text(TEXT + TEXT.splitlines()[-1] + "\n")
     assert cli.main(["describe", FILE, "--name", "mine"]) == 2
-    assert "describes another table" in capsys.readouterr().err
+    assert "describes a different table" in capsys.readouterr().err
     assert cli.main(["describe", "none.csv"]) == 4
     assert "there is no file" in capsys.readouterr().err
 

@@ -9,9 +9,9 @@ from support import person_key
 from support.questions import utility, utility_gain
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.datasets.draft import draft
-from privnb.evaluation.combinations import combinations
-from privnb.microdata.counts import once_each, people_in
+from privnb.datasets.draft import ASSUMED, draft
+from privnb.evaluation.combination_sizes import measure_combinations
+from privnb.microdata.counts import count_people_by_group, select_person_rows
 from privnb.microdata.schema import Attribute, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, KMember, Mondrian, SanitizationError, Suppress
@@ -21,9 +21,9 @@ def test_people_are_counted_once_in_each_group():
     rng = np.random.default_rng(3)
     groups, people = rng.integers(0, 20, 500), rng.integers(0, 60, 500)
     plain = pd.Series(people).groupby(groups).nunique().tolist()
-    assert people_in(groups, people).tolist() == plain != people_in(groups).tolist()
-    assert people_in(groups, people, 30).tolist() == [*plain, *[0] * 10]
-    once = once_each(people, groups)
+    assert count_people_by_group(groups, people).tolist() == plain != count_people_by_group(groups).tolist()
+    assert count_people_by_group(groups, people, 30).tolist() == [*plain, *[0] * 10]
+    once = select_person_rows(people, groups)
     assert len(once) == len({*zip(groups, people, strict=True)}) < 500
 
 
@@ -72,7 +72,7 @@ def test_a_sample_and_a_part_hold_all_records_of_their_people():
 
 
 def test_who_counts_records_refuses_a_table_of_people():
-    with pytest.raises(SanitizationError, match="counts records, and 'patient' is the key of people"):
+    with pytest.raises(SanitizationError, match="counts records, but 'patient' is the key of people"):
         KMember(3).sanitize(person_key.visits(), rng=1)
     KMember(3).sanitize(person_key.visits(30, patient=Role.IDENTIFIER), rng=1)
 
@@ -88,7 +88,7 @@ def test_a_draft_asks_whose_records_these_are_and_says_what_it_assumed(tmp_path)
     table = person_key.table().rename(columns={"patient": "patient_id"})
     path, text = written(tmp_path, table)
     assert f'role = "person" # 400 people in {len(table):,} records: k counts people' in text
-    assert "One row per person? No, it seems" in text
+    assert f"One row per person? {ASSUMED[True]}" in text
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     assert load(path).people.max() == 399
     for name, other in {"once": table.drop_duplicates("patient_id"), "counts": table.assign(patient_id=1)}.items():
@@ -126,7 +126,7 @@ def test_weights_are_numbers_above_zero_and_never_published():
     release = Mondrian(KAnonymity(4)).sanitize(own, rng=1)
     assert "stands for" not in [*release.table, *release.schema.names(), *release.publish()[0].table]
     assert own.schema.with_roles({"age": "neutral"}).weight == "stands for"
-    wrongs = {"missing": None, "zero or negative": "0", "zero or negative ": "-1", "no numbers": "many"}
+    wrongs = {"missing": None, "zero or negative": "0", "zero or negative ": "-1", "not numbers": "many"}
     for said, wrong in wrongs.items():
         with pytest.raises(SchemaError, match=f"has 1 weights that are {said.strip()}, the first in record 3"):
             weighed(lambda n, wrong=wrong: np.array(["2", "2", wrong] + ["2"] * (n - 3), dtype=object))
@@ -142,11 +142,13 @@ def test_the_population_of_a_class_is_the_sum_of_its_members_weights():
         if role is Role.PERSON:
             rows = rows.groupby(["class", "who"], as_index=False)["weight"].max()
         expected = rows.groupby("class")["weight"].sum()
-        assert release.population_alike.tolist() == pytest.approx(expected.tolist())
-        found = combinations(own, [Mondrian(KAnonymity(12)), Identity()]).set_index(["sanitizer", "measure"]).value
+        assert release.population_per_class.tolist() == pytest.approx(expected.tolist())
+        found = (
+            measure_combinations(own, [Mondrian(KAnonymity(12)), Identity()]).set_index(["sanitizer", "measure"]).value
+        )
         assert found["Mondrian", "smallest_population"] == round(expected.min())
         assert np.isnan(found["Identity", "smallest_population"]), "the weight of one person is theirs"
-    assert "smallest_population" not in set(combinations(person_key.visits(60), [Identity()]).measure)
+    assert "smallest_population" not in set(measure_combinations(person_key.visits(60), [Identity()]).measure)
 
 
 @pytest.mark.slow
@@ -162,7 +164,7 @@ def test_weights_of_a_file_may_have_decimal_commas(tmp_path):
 
 @pytest.mark.slow
 def test_an_honest_user_is_right_about_the_population():
-    """Whoever knows the commonest illness alone is right for the weights of those who have it."""
+    """Whoever knows the most common illness alone is right for the weights of those who have it."""
     for role in (Role.PERSON, Role.IDENTIFIER):
         own = weighed(lambda n: 1 + np.arange(n) % 7.0, patient=role)
         people = own.table.assign(weight=own.weights, right=own.table["ill"] == own.table["ill"].mode()[0])

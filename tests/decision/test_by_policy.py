@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from support.explained import explained
 from support.results_frame import made
 
 from privnb import decision
-from privnb.decision import by_policy
+from privnb.decision import by_policy, explanation, release_risks
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
-from privnb.runtime.sentences import B
+from privnb.runtime.wording import write
 
 MISSING = float("nan")
 POLICY = Policy(
@@ -69,19 +70,35 @@ def decided(releases=RELEASES, policy=POLICY):
     return decision.decide(results(releases), policy)
 
 
+def whys(found):
+    """Return why each release is ruled out, as plain values: {setting: list of reasons}."""
+    return {setting: [reason.data for reason in reasons] for setting, reasons in found.ruled_out}
+
+
+def broken(risk, cap, is_surely_above, value, low, high):
+    """Return the reason of a release that exceeds a cap."""
+    named = {"risk": risk, "cap": cap, "is_surely_above": is_surely_above}
+    numbers = {"value": value, "low": low, "high": high}
+    return {"kind": "cap", **named, **{name: pytest.approx(each) for name, each in numbers.items()}}
+
+
 def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_not():
     found = decided(policy=LOSS)
     assert (found.sanitizer, found.parameters, found.runner_up) == ("Mondrian", "k=11", "Mondrian, k = 20")
     assert found.chosen.loss == pytest.approx(0.2 / 0.8)
-    why = dict(found.ruled_out)
-    assert why["the original"][0] == "it publishes the data as they are"
-    assert len(why["the original"]) == 3
-    assert why["Mondrian, k = 10"] == ["identity of the worst-off person is 10%, above the cap of 9.1%"]
-    assert why["Mondrian, k = 25"] == ["attribute is 4% (95%: 2% to 6%), which may be above the cap of 5%"]
-    assert why["k-member clustering, k = 30"] == ["attribute is unknown: no classes"]
-    assert "99% of what there is to lose is lost, of at most 90%" in why["Full-domain recoding, k = 40"][0]
-    assert "fewer than 5 people" in why["Local recoding, k = 50"][0]
-    assert "2 of 9 releases keep the policy" in found.why
+    why = whys(found)
+    assert [each["kind"] for each in why["the original"]] == ["original", "cap", "cap"]
+    assert why["Mondrian, k = 10"] == [broken("identity of the worst-off person", 1 / 11, True, 0.1, 0.1, 0.1)]
+    assert why["Mondrian, k = 25"] == [broken("attribute", 0.05, False, 0.04, 0.02, 0.06)]
+    unknown = {"kind": "cap", "risk": "attribute", "cap": 0.05, "is_surely_above": False, "why": "no classes"}
+    assert why["k-member clustering, k = 30"] == [unknown]
+    (lost,) = why["Full-domain recoding, k = 40"]
+    assert (lost["kind"], lost["most"], lost["accepted"]) == ("lost", pytest.approx(0.987, abs=1e-3), 0.9)
+    assert why["Local recoding, k = 50"][0] == {"kind": "below", "minimum": 5}
+    assert explanation.explain_rule(found) | {"least": None} == {
+        "rule": "least loss", "kept": 2, "releases": 9, "near_least": 1, "bare_used": pytest.approx(0.02, abs=0.02),
+        "least": None,
+    }  # fmt: skip
     assert set(found.releases.setting) == {"Mondrian, k = 11", "Mondrian, k = 20", *why}
 
 
@@ -91,7 +108,8 @@ def test_the_upper_end_of_what_is_lost_counts():
     for high, kept in ((0.71, True), (0.74, False)):
         found = decided(releases | {"Mondrian k=11": RELEASES["Mondrian k=11"] | {"cost": (0.7, 0.6, high)}})
         assert found.releases.set_index("setting").kept["Mondrian, k = 11"] == kept
-    assert "92% of what there is to lose is lost, of at most 90%" in dict(found.ruled_out)["Mondrian, k = 11"][0]
+    (lost,) = whys(found)["Mondrian, k = 11"]
+    assert (lost["kind"], lost["most"]) == ("lost", pytest.approx(0.925))
 
 
 @pytest.mark.parametrize(("error", "without", "kept"), [(0.2, 0.1, False), (0.2, 0.3, True), (0.04, 0.01, True)])
@@ -100,8 +118,8 @@ def test_a_release_that_misleads_about_the_sizes_of_groups_is_ruled_out(error, w
     found = results(RELEASES)
     sizes = found[found.measure == "cost"].assign(measure="size_error", value=error, baseline=without)
     decided = decision.decide(pd.concat([found, sizes[sizes.parameters == "k=20"]]), LOSS)
-    why = dict(decided.ruled_out).get("Mondrian, k = 20", [""])[-1]
-    assert why.startswith("it misleads about the sizes of large groups, which it misses by 20% of people") == (not kept)
+    why = whys(decided).get("Mondrian, k = 20", [{}])[-1]
+    assert (why == {"kind": "misleading", "missed": error, "bare": without}) == (not kept)
     assert ("Mondrian, k = 20" in [*decided.kept.setting]) == kept
     assert "Mondrian, k = 11" in [*decided.kept.setting]
 
@@ -111,53 +129,51 @@ def test_where_there_is_nothing_to_lose_what_is_worse_is_ruled_out():
     found = results({**ends, "Mondrian k=20": {**RELEASES["Mondrian k=20"], "cost": 0.2}})
     decided = decision.decide(found, LOSS)
     assert [*decided.kept.loss] == [0.0, 0.0]
-    assert dict(decided.ruled_out)["Mondrian, k = 20"] == ["cost is worse than without any quasi-identifier"]
+    assert whys(decided)["Mondrian, k = 20"] == [{"kind": "worse", "measure": "cost", "is_surely_worse": True}]
 
 
 def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_why():
     first = decided(policy=LOSS)
     found = first.without_chosen("It was lost.")
     assert (found.setting, found.runner_up) == (first.runner_up, "")
-    assert "1 of 9 releases keeps the policy" in found.why
-    assert dict(found.ruled_out)["Mondrian, k = 11"] == ["It was lost"]
-    assert found.sentences[1] == "Mondrian, k = 11 was chosen before, and its file is refused: It was lost."
+    assert len(found.kept) == 1
+    assert whys(found)["Mondrian, k = 11"] == [{"kind": "file_refused", "why": "It was lost"}]
+    assert found.refused == (("Mondrian, k = 11", "It was lost."),)
     assert (first.refused, first.setting) == ((), "Mondrian, k = 11"), "the first decision is as it was"
     last = found.without_chosen("It was lost too.")
     assert (last.chosen, [setting for setting, _ in last.refused]) == (None, ["Mondrian, k = 11", "Mondrian, k = 20"])
-    assert "The nearest is " in last.sentences[3]
-    with pytest.raises(ValueError, match="there is none to refuse"):
+    with pytest.raises(ValueError, match="`without_chosen` needs a chosen release"):
         last.without_chosen("It was lost.")
 
 
 @pytest.mark.slow
-def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps():
+def test_no_release_below_the_min_class_size_nor_the_original_is_chosen_whatever_the_caps():
     loose = Policy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
     assert decided(policy=loose).setting == "k-member clustering, k = 30"
-    strict = Policy("floor", "", "", "", "", floor=45, caps=loose.caps, needs=loose.needs)
+    strict = Policy("min_class_size", "", "", "", "", min_class_size=45, caps=loose.caps, needs=loose.needs)
     assert decided(policy=strict).setting == "Suppression"
     nobody = {name: RELEASES[name] | {"people": 4.0} for name in RELEASES}
     found = decided(nobody, loose)
     assert found.chosen is None
     assert (found.sanitizer, found.runner_up) == ("none", "")
-    assert found.why == "None of 9 releases keeps the policy."
-    assert found.sentences[1].startswith("The nearest is ")
+    assert explanation.explain_rule(found) == {"rule": "none", "kept": 0, "releases": 9}
 
 
 def test_of_several_draws_the_smallest_combination_counts_and_none_may_be_unknown():
-    for people, why in (([30.0, 4.0], "its rarest combination"), ([30.0, MISSING], "how many people share its rarest")):
+    for people, why in (([30.0, 4.0], "below"), ([30.0, MISSING], "size_unknown")):
         drawn = {"identity": [0.01] * 2, "attribute": [0.0] * 2, "cost": [0.1] * 2, "people": people}
         names = ("Identity", "Suppress")
         found = decided({name: RELEASES[name] for name in names} | {"LaplaceNoise epsilon=1": drawn})
-        assert dict(found.ruled_out)["Laplace noise, epsilon 1"][0].startswith(why)
+        assert whys(found)["Laplace noise, epsilon 1"][0]["kind"] == why
 
 
 def test_an_unknown_or_absent_risk_keeps_no_cap():
     policy = Policy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
     found = decided(policy=policy)
     assert found.chosen is None
-    # What is below the floor is ruled out by that alone: nothing more was to be measured of it.
+    # A class below the minimum size rules a release out by that alone: nothing more was to be measured of it.
     below = set(found.releases.setting[found.releases.status == "refused"])
-    assert all("was not measured" in reasons[-1] for name, reasons in found.ruled_out if name not in below)
+    assert all("not measured" in reasons[-1]["why"] for name, reasons in whys(found).items() if name not in below)
     assert all(len(reasons) == 1 for name, reasons in found.ruled_out if name in below)
     assert found.nearest_first.iloc[0].setting not in below
 
@@ -169,7 +185,8 @@ def test_a_cap_of_the_worst_group_reads_each_group():
     releases["Mondrian k=20"] = RELEASES["Mondrian k=20"] | {"groups": {"race: a": 0.1, "race: b": 0.01}}
     found = decided(releases, policy)
     assert found.setting == "Mondrian, k = 20"
-    assert dict(found.ruled_out)["Mondrian, k = 11"][0].startswith("attribute in each group (race: b) is 20%, above")
+    above = broken("attribute in each group (race: b)", 0.1, True, 0.2, 0.2, 0.2)
+    assert whys(found)["Mondrian, k = 11"] == [above]
 
 
 def test_of_several_sensitive_attributes_the_worst_counts_and_none_may_be_unknown():
@@ -181,9 +198,11 @@ def test_of_several_sensitive_attributes_the_worst_counts_and_none_may_be_unknow
     unknown = {"status": "refused", "reason": "nobody's class is known"}
     others = [of("income", first, 0.2), of("income", second, MISSING, **unknown)]
     found = found.assign(target=found.target.where(found.measure != "attribute_risk", "job"))
-    why = dict(decision.decide(pd.concat([found, tidy(others)]), POLICY).ruled_out)
-    assert why["Mondrian, k = 11"] == ["attribute (income) is 20%, above the cap of 5%"]
-    assert why["Mondrian, k = 20"] == ["attribute (income) is unknown: nobody's class is known"]
+    why = whys(decision.decide(pd.concat([found, tidy(others)]), POLICY))
+    assert why["Mondrian, k = 11"] == [broken("attribute (income)", 0.05, True, 0.2, 0.2, 0.2)]
+    assert [(each["risk"], each["why"]) for each in why["Mondrian, k = 20"]] == [
+        ("attribute (income)", "nobody's class is known")
+    ]
 
 
 def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
@@ -198,7 +217,7 @@ def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
     assert (row.value, row.seeds) == (pytest.approx(0.05), 3)
     assert row.low < 0 < 0.14 < row.high
     assert found.chosen is None
-    assert "attribute is" in dict(found.ruled_out)["Laplace noise, epsilon 1"][0]
+    assert whys(found)["Laplace noise, epsilon 1"][0]["risk"] == "attribute"
     assert found.releases.set_index("setting").status["Laplace noise, epsilon 1"] == "undecided", "of too few seeds"
 
 
@@ -215,56 +234,45 @@ def test_dominance_is_over_the_whole_vector():
 
 
 def test_losses_need_both_ends_and_one_dataset():
-    with pytest.raises(ValueError, match="what is lost of 'cost' is counted between the original and Suppression"):
+    with pytest.raises(ValueError, match="`results` must have 'cost' for the original and Suppression"):
         decided({name: RELEASES[name] for name in ("Identity", "Mondrian k=11")})
-    with pytest.raises(ValueError, match="a decision is about one dataset, got no rows"):
+    with pytest.raises(ValueError, match="`results` must come from one dataset; got no rows"):
         decision.decide(results({}), POLICY)
 
 
-def test_it_is_said_for_people_the_answer_first():
-    said = decided(policy=LOSS).sentences
-    assert said[0].replace(B, "").startswith("Mondrian, k = 11 is chosen under the policy Ours. 2 of 9")
-    assert "The runner-up is Mondrian, k = 20." in said
-    assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
-    (lists,) = [part for part in said[4:] if isinstance(part, list)]
-    assert "attribute: 2 of 7 releases that keep the floor, unknown of 1 of them." in lists
-    assert [line for line in lists if line.startswith(("the floor", "it is the original"))] == [
-        "the floor of 5 people: 1.",
-        "it is the original: 1.",
-    ]
-    assert "A digest" not in said[-1]
-    assert said[-1].endswith("That no attack found more does not mean that there is none.")
-    none = decided(policy=Policy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)).sentences
-    assert "No release is chosen" in none[0]
+def test_the_counts_state_how_many_releases_each_reason_rules_out():
+    found = {(row["kind"], row["subject"]): row for row in explanation.count_ruled_out(decided(policy=LOSS))}
+    assert {key: row["number"] for key, row in found.items()} == {
+        ("measured", ""): 9, ("kept", ""): 2, ("cap", "identity of the worst-off person"): 1, ("cap", "attribute"): 2,
+        ("minimum", ""): 1, ("original", ""): 1, ("loss", ""): 2,
+    }  # fmt: skip
+    assert found["cap", "attribute"]["unknown"] == 1
 
 
 @pytest.mark.slow
-def test_how_much_of_each_cap_the_choice_uses_is_said():
-    lenient = decided(
-        {name: RELEASES[name] | {"identity": max(RELEASES[name]["identity"], 1 / 11)} for name in RELEASES}
-    ).caps
-    assert lenient == (
-        "Caps of Ours, as we read it: identity of the worst-off person 9.1% of 9.1% (9% to the letter), "
-        "attribute 2% of 5%, certainty 0% of 0%."
-    )
-    assert decided(policy=replace(POLICY, verified=True)).caps.startswith("Caps of Ours: identity")
-    other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
-    assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%, certainty 0% of 0%.")
-    none = Policy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
-    assert decided(policy=none).caps == ""
+def test_each_cap_of_a_risk_states_how_it_is_kept():
+    """Custom reads 0.09 as one in 11, which exceeds it to the letter."""
+    found = decided({name: RELEASES[name] | {"identity": max(RELEASES[name]["identity"], 1 / 11)} for name in RELEASES})
+    own = results(RELEASES)
+    axes = found.vectors[found.vectors.setting == found.setting]
+    groups = {"shown": [], "withheld_by": {}}
+    profile = release_risks.risk_of("identity", own[own.parameters == "k=11"], axes, found.policy, groups, None)
+    (cap,) = profile["caps"]
+    assert (cap["kept"], cap["lenient"], cap["written"]) == (True, True, 0.09)
+    assert profile["verdict"] == {"is": "kept by the lenient reading", "groups_over": 0}
 
 
 @pytest.mark.parametrize(
-    ("certain", "said"),
+    ("certain", "state", "alternative"),
     [
-        ({11: 0.1, 20: 0.1}, "Full-domain recoding, k = 40 discloses nobody's and loses 90%."),
-        ({11: 0.1}, "Mondrian, k = 20 discloses nobody's and loses 50%."),
-        ({11: 0.1, 20: [0.0, 0.1], 40: 0.1}, "No other release that keeps the policy is known to disclose nobody's."),
-        ({11: (MISSING, 0.001, 0.02)}, "Whether this release discloses a sensitive value with certainty is withheld"),
-        ({20: 0.1, 40: 0.1}, ""),
+        ({11: 0.1, 20: 0.1}, "yes", "Full-domain recoding, k = 40"),
+        ({11: 0.1}, "yes", "Mondrian, k = 20"),
+        ({11: 0.1, 20: [0.0, 0.1], 40: 0.1}, "yes", None),
+        ({11: (MISSING, 0.001, 0.02)}, "withheld", None),
+        ({20: 0.1, 40: 0.1}, "", None),
     ],
 )
-def test_what_it_costs_that_nobodys_value_is_certain_is_said(certain, said):
+def test_a_release_that_discloses_a_value_has_an_alternative_that_does_not(certain, state, alternative):
     names = ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20", "FullDomain k=40")
     few = {name: RELEASES[name] for name in names}
     few["FullDomain k=40"] = few["FullDomain k=40"] | {"cost": 0.72}
@@ -277,21 +285,20 @@ def test_what_it_costs_that_nobodys_value_is_certain_is_said(certain, said):
         },
         policy,
     )
-    assert found.setting == "Mondrian, k = 11"
-    assert said in found.certainty
-    assert bool(found.certainty) == bool(said)
-    assert not said or found.sentences[1] == found.certainty, "it is the first notice"
+    assert (found.setting, found.chosen.certain) == ("Mondrian, k = 11", state if state else found.chosen.certain)
+    assert (found.chosen.certain in ("yes", "withheld")) == bool(state)
+    other = found.certain_free_alternative
+    assert (None if other is None else other.setting) == alternative
 
 
-def test_of_how_many_people_the_value_is_certain_is_said():
+def test_the_attributes_of_which_values_are_certain_have_their_shares_of_people():
     few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
     shares = [("job", 0.1), ("income", 0.4)]
     key = "town", "Mondrian", "k=11", 1, "made_certain", ""
     more = [made(*key, name, share, share, share, 0) for name, share in shares]
     policy = Policy("k", "K", "", "", "", caps=LOSS.caps[:1], needs=LOSS.needs)
     found = decision.decide(pd.concat([results(few), tidy(more)]), policy)
-    start = "This release discloses the income of 40% of people and the job of 10% of people with certainty."
-    assert found.certainty.startswith(start)
+    assert found.chosen.made_certain == [("income", 0.4), ("job", 0.1)]
 
 
 def test_certainty_is_capped_at_nobody_wherever_the_attribute_risk_is():
@@ -299,7 +306,7 @@ def test_certainty_is_capped_at_nobody_wherever_the_attribute_risk_is():
     few["Mondrian k=11"] = few["Mondrian k=11"] | {"certain": 0.01}
     found = decided(few, LOSS)
     assert found.setting == "Mondrian, k = 20"
-    assert dict(found.ruled_out)["Mondrian, k = 11"] == ["certainty is 1%, above the cap of 0%"]
+    assert whys(found)["Mondrian, k = 11"] == [broken("certainty", 0, True, 0.01, 0.01, 0.01)]
     few["Mondrian k=20"] = few["Mondrian k=20"] | {"certain": (MISSING, 0.001, 0.01)}
     few["Suppress"] = few["Suppress"] | {"certain": "nobody's class is known"}
     found = decided(few, LOSS)
@@ -312,8 +319,7 @@ def test_certainty_counts_the_worst_seed_and_no_interval():
     drawn["LaplaceNoise epsilon=1"] = noise | {"certain": [(0.0, 0.0, 0.001)] * 3}
     assert decided(drawn).setting == "Laplace noise, epsilon 1"
     drawn["LaplaceNoise epsilon=1"] = noise | {"certain": [0.0, 0.0, 0.01]}
-    why = dict(decided(drawn).ruled_out)
-    assert why["Laplace noise, epsilon 1"] == ["certainty is 1%, above the cap of 0%"]
+    assert whys(decided(drawn))["Laplace noise, epsilon 1"] == [broken("certainty", 0, True, 0.01, 0.01, 0.01)]
 
 
 def test_a_lenient_reading_never_beats_an_outright_one():
@@ -327,13 +333,57 @@ def test_within_the_tolerance_of_the_least_loss_the_least_used_cap_is_chosen():
     few["Mondrian k=20"] = few["Mondrian k=20"] | {"cost": 0.215}
     found = decided(few, LOSS)
     assert (found.setting, found.runner_up) == ("Mondrian, k = 20", "Mondrian, k = 11")
-    assert "uses 60% of it, Mondrian, k = 11 100%" in found.why
+    why = explanation.explain_rule(found)
+    assert (why["rule"], why["near_least"], why["least"]["setting"]) == ("lower risk", 2, "Mondrian, k = 11")
+    assert (why["least"]["used"], found.chosen.used) == (pytest.approx(1), pytest.approx(0.6))
     for other in (replace(LOSS, tolerance=0.01), replace(LOSS, order="loss")):
         assert decided(few, other).setting == "Mondrian, k = 11"
 
 
+@pytest.mark.parametrize(("identity", "attribute", "by_chance"), [
+    (0.01, (0.02, -0.01, 0.045), True),  # both intervals overlap
+    (0.01, (0.045, 0.042, 0.048), False),
+    (0.085, (0.02, -0.01, 0.045), False),  # the identity risk, the tightest cap, has no interval
+])  # fmt: skip
+def test_a_difference_in_the_use_of_a_cap_is_within_chance_where_the_intervals_overlap(identity, attribute, by_chance):
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress")}
+    few["Mondrian k=11"] = {"identity": identity, "attribute": attribute, "cost": 0.2, "people": 11.0}
+    few["Mondrian k=20"] = {"identity": 0.01, "attribute": (0.0, -0.02, 0.02), "cost": 0.21, "people": 20.0}
+    few["Mondrian k=25"] = {"identity": 0.01, "attribute": (0.0, -0.02, 0.01), "cost": 0.3, "people": 25.0}
+    found = decided(few, LOSS)
+    least = explanation.explain_rule(found)["least"]
+    assert (found.setting, least["setting"], least["is_chance"]) == ("Mondrian, k = 20", "Mondrian, k = 11", by_chance)
+    assert least["tightest"] == ("attribute" if identity < 0.05 else "identity of the worst-off person")
+    _, after = explanation._next(found)["next"]
+    assert (after["setting"], after["is_beyond"]) == ("Mondrian, k = 25", True)
+    text = " ".join(map(str, write("decision/decision", "why", explained(why=explanation.explain_rule(found)))))
+    assert ("This difference is within chance" in text) == by_chance
+
+
+def test_stricter_caps_require_the_measured_release_of_least_loss_that_keeps_them_with_all_others():
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=20")}
+    few["Mondrian k=11"] = RELEASES["Mondrian k=11"] | {"attribute": (0.0, -0.01, 0.03)}
+    found = decided(few, replace(LOSS, needs=(Need("cost"),)))
+    person = results(few).query("measure == 'attribute_risk'").assign(variant="largest", value=0.7, high=MISSING)
+    person.loc[person.sanitizer == "Suppress", "value"] = 0.4
+    stricter = {each["subject"]: each for each in explanation.list_stricter(found, person)}
+    assert [*stricter] == ["identity of the worst-off person", "attribute", "attribute of the worst-off person"]
+    identity, attribute, worst = (
+        [([*map(pytest.approx, step["caps"])], step["is_kept"], step["other"] and step["other"]["setting"])
+         for step in each["steps"]]
+        for each in stricter.values()
+    )  # fmt: skip
+    assert identity == [([0.75 / 11], False, "Mondrian, k = 20"), ([0.5 / 11, 0.25 / 11], False, "Suppression")]
+    assert attribute == [([0.0375], True, None), ([0.025, 0.0125], False, "Suppression")]
+    assert worst == [([0.5], False, "Suppression"), ([0.25], False, None)]
+    text = str(write("decision/decision", "stricter", explained(stricter=[*stricter.values()])))
+    assert ". Caps of 2.5% and 1.2% would require Suppression, at a loss of 100%." in text
+    assert "The policy sets no cap on the attribute risk of the worst-off person, which is 70%." in text
+    assert "No measured release that complies with the policy meets a cap of 25%." in text
+
+
 def test_vectors_between_the_ends():
-    found = by_policy.scaled(by_policy.vectors(results(RELEASES), POLICY))
+    found = by_policy.scale_vectors(by_policy.compute_vectors(results(RELEASES), POLICY))
     assert found["Identity", ""].tolist() == [1, 1, 0, 0]
     assert found["Suppress", ""].tolist() == [0, 0, 0, 1]
     identity, attribute, _, loss = found["Mondrian", "k=20"]
@@ -341,15 +391,24 @@ def test_vectors_between_the_ends():
     assert np.isnan(found["KMember", "k=30"][1])
 
 
+def test_the_chart_of_the_caps_shows_the_chosen_release_first():
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
+    few["Mondrian k=20"] = RELEASES["Mondrian k=20"] | {"cost": 0.215}
+    found = decided(few, LOSS)
+    assert found.nearest_first.setting.iloc[0] == "Mondrian, k = 11", "the least loss"
+    y = charts.caps(found).to_dict()["spec"]["layer"][1]["encoding"]["y"]
+    assert y["sort"][:2] == [found.setting, "Mondrian, k = 11"]
+
+
 @pytest.mark.slow
 def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest_cap():
     chart = charts.within_caps(decided(policy=LOSS)).to_dict()
-    assert chart["title"]["text"] == ["Mondrian, k = 11 is chosen from the 2 releases that keep the policy"]
+    assert chart["title"]["text"] == ["The policy chooses Mondrian, k = 11"]
     said = " ".join(chart["title"]["subtitle"])
-    assert "Not drawn, as something is unknown: 1." in said, "k-member's attribute risk"
+    assert "Releases without a known loss or risk are not drawn." in said, "k-member's attribute risk"
     below = {"Mondrian k=2": RELEASES["KMember k=30"] | {"people": 2.0}}
     said = " ".join(charts.within_caps(decided(RELEASES | below)).to_dict()["title"]["subtitle"])
-    assert "Not drawn, as the floor rules them out: 1. " in said
+    assert "Releases whose classes are too small or without a known loss or risk are not drawn." in said
     data = chart["datasets"][chart["layer"][1]["data"]["name"]]
     found = {row["setting"]: (row["state"], row["place"], row["loss"]) for row in data}
     assert found["the original"] == ("ruled out", 2, 0), "it is at 1,100% of the cap: drawn at the edge"
@@ -358,28 +417,24 @@ def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest
     assert found["Mondrian, k = 25"] == ("ruled out", pytest.approx(1.2), pytest.approx(0.125))
     assert found["Full-domain recoding, k = 40"][0] == "ruled out", "of both caps nothing, but too much is lost"
     none = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=10")}
-    assert charts.within_caps(decided(none)).to_dict()["title"]["text"] == ["No release keeps the policy"]
+    assert charts.within_caps(decided(none)).to_dict()["title"]["text"] == ["No release complies with the policy"]
     unknown = {name: found | {"attribute": "nobody knows"} for name, found in RELEASES.items()}
     assert charts.within_caps(decided(unknown)).data == "None of these settings has a cap."
 
 
-def test_a_cap_that_no_release_can_be_shown_to_keep_is_said_first():
+def test_a_cap_that_no_release_can_be_shown_to_keep_is_unattainable():
     policy = Policy("m", "M", "", "", "", caps=(Cap("attribute", 0.1), Cap("certainty", 1.0)), needs=(Need("cost"),))
     few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
     few["Suppress"] = few["Suppress"] | {"attribute": (0.06, 0.01, 0.11)}
     few["Mondrian k=11"] = few["Mondrian k=11"] | {"attribute": (0.16, 0.11, 0.21)}
     found = decision.decide(results(few), policy, people=1900)
     assert found.chosen is None
-    assert found.sentences[1:4] == [
-        "No release of this table can be shown to keep the cap of 10% on attribute: even without any quasi-identifier "
-        "it is 6% (95%: 1% to 11%). With 1,900 people, the 95% interval spans ±5 percentage points.",
-        "About 3,000 people would be needed to show it.",
-        "The smallest cap that a release is shown to keep is 11% (Suppression).",
-    ]
+    (attribute,) = found.unattainable
+    assert (attribute["subject"], attribute["cap"], attribute["people"]) == ("attribute", 0.1, 1900)
+    assert (attribute["is_surely_above"], attribute["people_needed"]) == (False, 3000)
+    assert attribute["bare"] == {"value": 0.06, "low": 0.01, "high": 0.11}
+    assert attribute["least"] == {"setting": "Suppression", "high": 0.11}
     few["Suppress"] = few["Suppress"] | {"attribute": (0.3, 0.2, 0.4)}
-    said = decided(few, policy).sentences[1]
-    assert said.startswith(
-        "No release of this table keeps the cap of 10% on attribute: even without any quasi-identifier"
-    )
+    assert decided(few, policy).unattainable[0]["is_surely_above"]
     few["Mondrian k=11"] = few["Mondrian k=11"] | {"attribute": 0.05}
     assert decided(few, policy).unattainable == []

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from privnb.decision.halving import by_volume, covered, rungs, search
+from privnb.decision.halving import find_dominated, order_by_volume, plan_rungs, search_settings
 
 
 def hypervolume(vectors):
     """Return the share of the unit cube that vectors cover."""
-    return covered(vectors).any(axis=0).mean()
+    return find_dominated(vectors).any(axis=0).mean()
 
 
 @pytest.mark.parametrize("records", [16_000, 45_222, 1_000_000])
 @pytest.mark.parametrize("settings", [8, 9, 31, 96, 110])
 def test_it_spends_at_most_a_quarter(records, settings):
-    spent = sum(rung.records * rung.settings for rung in rungs(records, settings))
+    spent = sum(rung.records * rung.settings for rung in plan_rungs(records, settings))
     assert spent <= records * settings / 4
 
 
@@ -24,7 +24,7 @@ def test_a_volume_is_the_union_of_boxes():
     assert hypervolume(two[:1]) == pytest.approx(0.5, abs=0.005)
     assert hypervolume(np.array([[0.2, 0.3, 0.6]])) == pytest.approx(0.8 * 0.7 * 0.4, abs=0.005)
     assert hypervolume(np.array([[0.1, np.nan]])) == 0 == hypervolume(np.array([[1.0, 0.0]]))
-    assert by_volume(np.array([[0.9, 0.9], [0.5, 0.4], [0.6, 0.5], [0.1, 0.95]]))[0] == 1
+    assert order_by_volume(np.array([[0.9, 0.9], [0.5, 0.4], [0.6, 0.5], [0.1, 0.95]]))[0] == 1
 
 
 def test_it_finds_nearly_all_volume_of_a_known_problem():
@@ -40,7 +40,7 @@ def test_it_finds_nearly_all_volume_of_a_known_problem():
         noise = np.random.default_rng(records).normal(0, 3 / np.sqrt(records), (len(settings), 2))
         return truth[settings] + (noise + np.array([0, 3 / np.sqrt(records)])) * (records < 40_000), []
 
-    steps = search(range(128), 40_000, measured)
+    steps = search_settings(range(128), 40_000, measured)
     assert [len(left) for _, left in steps] == [128, 24]
     found = hypervolume(truth[steps[-1][1]])
     assert found >= 0.95 * hypervolume(truth)

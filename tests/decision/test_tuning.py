@@ -7,11 +7,11 @@ import pytest
 
 from privnb import decision
 from privnb.datasets.dataset import load
-from privnb.decision import Loss, grid, search, tune
-from privnb.evaluation.releases import costs
-from privnb.evaluation.results import join, row_builder, tidy
+from privnb.decision import Loss, grid, search_positions, tune
+from privnb.evaluation.release_measures import measure_information_loss
+from privnb.evaluation.results import join_results, make_row_builder, tidy
 from privnb.measures.utility.information_loss import certainty_penalty
-from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
+from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, grade_release
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian, SanitizationError
 
 # Li and Li's Figure 2, traced on Adult: parameter, privacy loss (largest Jensen-Shannon divergence), utility loss.
@@ -60,7 +60,7 @@ def wiggles(random, size, sd, kind):
 
 def missed(privacy, utility, cap):
     """Whether the search misses the grid's best under the cap by more than 5 %; asserts what it always keeps."""
-    tried = search(lambda i: (privacy[i], utility[i]), len(privacy), cap)
+    tried = search_positions(lambda i: (privacy[i], utility[i]), len(privacy), cap)
     assert len(tried) <= len(privacy) / 4
     kept = [u for p, u in tried.values() if p <= cap]
     return min(kept, default=np.inf) > 1.05 * utility[privacy <= cap].min() + 1e-12
@@ -127,7 +127,7 @@ def test_an_adversarial_grid_is_missed():
     size, found = 64, 0
     for secret in range(size):
         privacy = np.where(np.arange(size) == secret, 0.1, 0.9)
-        tried = search(lambda i, privacy=privacy: (privacy[i], 0.5), size, 0.5)
+        tried = search_positions(lambda i, privacy=privacy: (privacy[i], 0.5), size, 0.5)
         found += any(p <= 0.5 for p, _ in tried.values())
     assert 1 <= found <= size / 4 + 1
 
@@ -164,7 +164,7 @@ def test_on_real_releases(people, model, values, distance):
     One miss in nine is let pass, as in one of the four grids.
     """
     releases = [Mondrian(model(value)).sanitize(people, rng=1) for value in values]
-    privacy = np.array([achieved(distance(0.5, "occupation"), release) for release in releases])
+    privacy = np.array([grade_release(distance(0.5, "occupation"), release) for release in releases])
     utility = np.array([certainty_penalty(release) for release in releases])
     caps = np.quantile(privacy, np.linspace(0.1, 0.9, 9))
     assert sum(missed(privacy, utility, cap) for cap in caps) <= 1
@@ -175,7 +175,7 @@ def measured(dataset, sanitizer, privacy, utility, seeds=(1,)):
     """Tidy results of one release: `risk` and `cost`, one number a seed."""
     rows = []
     for seed in seeds:
-        row = row_builder(dataset, sanitizer, seed)
+        row = make_row_builder(dataset, sanitizer, seed)
         rows += [row("risk", privacy(seed), better="lower"), row("cost", utility(seed), better="lower")]
     return tidy(rows)
 
@@ -187,15 +187,15 @@ def test_tune_finds_what_the_full_grid_finds(people):
     def evaluate(k):
         calls.append(k)
         release = Mondrian(KAnonymity(k)).sanitize(people, rng=1)
-        level = achieved(TCloseness(0.5, "occupation"), release)
-        row = row_builder(people, Mondrian(KAnonymity(k)), 1)
+        level = grade_release(TCloseness(0.5, "occupation"), release)
+        row = make_row_builder(people, Mondrian(KAnonymity(k)), 1)
         return tidy([row("level", level, better="lower"), row("penalty", certainty_penalty(release), better="lower")])
 
     whole = [evaluate(k) for k in values]
     losses = {k: tuple(rows.value) for k, rows in zip(values, whole, strict=True)}
     cap = sorted(level for level, _ in losses.values())[len(values) // 3]
     calls.clear()
-    found = tune(evaluate, values, cap, privacy="level", utility="penalty", floor=None)
+    found = tune(evaluate, values, cap, privacy="level", utility="penalty", min_class_size=None)
     assert len(calls) == found.evaluations <= len(values) / 4
     assert len(set(calls)) == len(calls)
     kept = {k: penalty for k, (level, penalty) in losses.items() if level <= cap + 1e-9}
@@ -203,7 +203,7 @@ def test_tune_finds_what_the_full_grid_finds(people):
     assert found.size == len(values)
     assert found.releases.value.tolist() == sorted(calls)
     assert found.releases.setting[0] == f"Mondrian, k = {min(calls)}"
-    with_cap = decision.choices(found.releases.assign(refused=""), privacy_cap=cap).iloc[0]
+    with_cap = decision.choose_by_losses(found.releases.assign(refused=""), privacy_cap=cap).iloc[0]
     assert with_cap.setting == f"Mondrian, k = {found.value}"
 
 
@@ -222,9 +222,9 @@ def test_of_random_releases_the_upper_bound_keeps_the_cap(people):
             range(1, 11),
         )
 
-    found = tune(evaluate, values, 0.5, privacy="risk", utility="cost", floor=None)
+    found = tune(evaluate, values, 0.5, privacy="risk", utility="cost", min_class_size=None)
     chosen = found.releases[found.releases.value == found.value].iloc[0]
-    whole = decision.points(join(*map(evaluate, values)), privacy="risk", utility="cost")
+    whole = decision.compute_points(join_results(*map(evaluate, values)), privacy="risk", utility="cost")
     best = whole[whole.privacy_high <= 0.5].utility.min()
     assert chosen.privacy < chosen.privacy_high <= 0.5
     assert chosen.utility <= 1.05 * best
@@ -237,18 +237,18 @@ def test_what_cannot_be_sanitized_keeps_no_cap(people):
             raise SanitizationError("too few records")
         return measured(people, KMember(k), lambda seed: 1 / k, lambda seed: float(k))
 
-    found = tune(evaluate, range(2, 66), 1 / 20, privacy="risk", utility="cost", floor=None)
+    found = tune(evaluate, range(2, 66), 1 / 20, privacy="risk", utility="cost", min_class_size=None)
     assert found.value == 20
     assert 65 in found.unreachable
-    with pytest.raises(SanitizationError, match="cannot be sanitized at any of"):
-        tune(lambda k: evaluate(k + 40), range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
+    with pytest.raises(SanitizationError, match="cannot be sanitized with any of"):
+        tune(lambda k: evaluate(k + 40), range(2, 66), 0.5, privacy="risk", utility="cost", min_class_size=None)
 
 
 @pytest.mark.slow
 def test_a_cap_that_no_value_keeps(people):
     found = tune(
         lambda k: measured(people, KMember(k), lambda seed: 1.0, lambda seed: float(k)), range(2, 66), 0.5,
-        privacy="risk", utility="cost", floor=None,
+        privacy="risk", utility="cost", min_class_size=None,
     )  # fmt: skip
     assert found.value is None
     assert found.evaluations == 16
@@ -259,35 +259,37 @@ def test_a_cap_that_no_value_keeps(people):
 
 def test_a_search_needs_an_ordered_grid_of_some_size(people):
     for values in (range(2, 20), [*range(2, 40), 5], [2] * 40):
-        with pytest.raises(ValueError, match="at least 32 values in rising or falling order"):
-            tune(print, values, 0.5, privacy="risk", utility="cost", floor=None)
+        with pytest.raises(ValueError, match="at least 32 values in increasing or decreasing order"):
+            tune(print, values, 0.5, privacy="risk", utility="cost", min_class_size=None)
     with pytest.raises(ValueError, match="finite number"):
-        tune(print, range(2, 66), float("nan"), privacy="risk", utility="cost", floor=None)
+        tune(print, range(2, 66), float("nan"), privacy="risk", utility="cost", min_class_size=None)
 
 
 @pytest.mark.slow
 def test_one_release_of_enough_seeds_at_a_time(people):
     def once(rows):
-        return tune(lambda value: rows, range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
+        return tune(lambda value: rows, range(2, 66), 0.5, privacy="risk", utility="cost", min_class_size=None)
 
-    both = join(*(measured(people, KMember(k), lambda seed: 0.1, lambda seed: 0.1) for k in (2, 3)))
-    with pytest.raises(ValueError, match="results of one release, got 2"):
+    both = join_results(*(measured(people, KMember(k), lambda seed: 0.1, lambda seed: 0.1) for k in (2, 3)))
+    with pytest.raises(ValueError, match="results of one release; got 2"):
         once(both)
-    with pytest.raises(ValueError, match="gave k-member clustering, k = 2 for several values"):
+    with pytest.raises(ValueError, match="got k-member clustering, k = 2 for several values"):
         once(both[both.parameters == "k=2"])
-    with pytest.raises(ValueError, match="random and has 2 seeds of at least 10"):
+    with pytest.raises(ValueError, match="with 2 seeds, fewer than the 10"):
         once(measured(people, LaplaceNoise(1.0), lambda seed: 0.1 * seed, lambda seed: 0.1 * seed, (1, 2)))
 
 
 @pytest.mark.slow
 def test_a_measure_that_should_be_high_needs_its_best(people):
     """Of one release the best is itself, and nothing would be lost."""
-    rows = costs(people, [KMember(50)])
-    with pytest.raises(ValueError, match="higher is better: give Loss"):
-        tune(lambda value: rows, range(2, 66), 9, privacy="k_achieved", utility="certainty_penalty", floor=None)
+    rows = measure_information_loss(people, [KMember(50)])
+    with pytest.raises(ValueError, match=r"higher is better for .* Give Loss"):
+        tune(
+            lambda value: rows, range(2, 66), 9, privacy="k_achieved", utility="certainty_penalty", min_class_size=None
+        )
     found = tune(
-        lambda k: costs(people, [KMember(k)]), range(50, 82), len(people) - 60,
-        privacy=Loss("k_achieved", best=len(people)), utility="certainty_penalty", floor=None,
+        lambda k: measure_information_loss(people, [KMember(k)]), range(50, 82), len(people) - 60,
+        privacy=Loss("k_achieved", best=len(people)), utility="certainty_penalty", min_class_size=None,
     )  # fmt: skip
     assert found.value >= 60
 
@@ -296,8 +298,8 @@ def test_grids():
     assert grid(2, 1000, 100)[:4] == [2, 3, 4, 5]
     assert len(grid(2, 1000, 100)) < 100  # whole numbers: the first ones would be the same
     assert grid(0.5, 8, 5) == pytest.approx([0.5, 1, 2, 4, 8])
-    with pytest.raises(ValueError, match="of 40 values was asked for, and from low=2 to high=20 there are 19, of at"):
+    with pytest.raises(ValueError, match="got 19 from low=2 to high=20"):
         grid(2, 20, 40)
     for low, high in ((2, 1), (0, 1)):
-        with pytest.raises(ValueError, match="a grid has 0 < low < high"):
+        with pytest.raises(ValueError, match="`low` and `high` must satisfy 0 < low < high"):
             grid(low, high, 5)

@@ -11,15 +11,15 @@ from privnb import evaluation
 from privnb.attacks import DistanceLinkage, Linkage, MinerInference
 from privnb.attacks.base import Attack
 from privnb.datasets.dataset import load
-from privnb.evaluation import cases, evaluate
-from privnb.evaluation.cases import OfAttack, Question
+from privnb.evaluation import evaluate, evaluation_loop
 from privnb.evaluation.disclosure.disclosures import Disclosure
-from privnb.evaluation.disclosure.nearer_predictions import Nearer
-from privnb.evaluation.disclosure.predicted_gains import PutIn
-from privnb.evaluation.releases import Costs, Gains
-from privnb.evaluation.results import COLUMNS, KEY, join
-from privnb.evaluation.utility.good_utility import Kept, _original
-from privnb.evaluation.utility.workload import Gained, _base
+from privnb.evaluation.disclosure.nearer_predictions import NearerPredictions
+from privnb.evaluation.disclosure.predicted_gains import PredictedGains
+from privnb.evaluation.evaluation_loop import AttackQuestion, Question
+from privnb.evaluation.release_measures import AdversaryGains, InformationLoss
+from privnb.evaluation.results import COLUMNS, KEY_COLUMNS, join_results
+from privnb.evaluation.utility.good_utility import UserUtility, _score_original
+from privnb.evaluation.utility.workload import WorkloadGain, _find_base
 from privnb.measures.base import measure
 from privnb.measures.intervals import wilson
 from privnb.measures.utility.information_loss import discernibility
@@ -30,7 +30,7 @@ from privnb.sanitizers import Anatomy, Identity, KMember, LaplaceNoise, Sanitiza
 FOUND = ["measure", "value", "status"]
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), sentence="Share of classes with one value.", source="a test")
+@measure(kind="privacy", better="lower", bounds=(0, 1))
 def homogeneous(release, sensitive):
     if release.classes is None:
         raise Unreadable("there are no classes")
@@ -38,7 +38,7 @@ def homogeneous(release, sensitive):
     return float((pd.Series(np.asarray(values)).groupby(np.asarray(classes)).nunique() == 1).mean())
 
 
-@measure(kind="utility", better="higher", bounds=(0, 1), sentence="Share of cells kept.", source="a test")
+@measure(kind="utility", better="higher", bounds=(0, 1))
 def kept_cells(dataset, release):
     names = dataset.schema.quasi_identifiers
     same = (release.table[names].astype(str).to_numpy() == dataset.table[names].astype(str).to_numpy()).mean()
@@ -47,7 +47,7 @@ def kept_cells(dataset, release):
 
 @dataclass(frozen=True)
 class Commonest(Attack):
-    """Says of everybody the commonest published value, with the release and without it."""
+    """Says of everybody the most common published value, with the release and without it."""
 
     target: str
     supported_treatments = ("exact", "generalized", "suppressed", "noisy")
@@ -78,7 +78,7 @@ def one(results, **where):
 def test_a_strangers_measure_is_asked_of_each_release(people):
     found = evaluate(people, [Identity(), KMember(5), LaplaceNoise(1)], measures=[homogeneous, kept_cells], seeds=2)
     assert list(found) == COLUMNS
-    assert not found.duplicated(KEY).any()
+    assert not found.duplicated(KEY_COLUMNS).any()
     intact = one(found, sanitizer="Identity", measure="kept_cells")
     assert (intact.value, intact.low, intact.high, intact.better) == (1, 0.9, 1, "higher")
     by_hand = homogeneous(KMember(5).sanitize(people, rng=1), "diagnosis")
@@ -162,16 +162,25 @@ def test_each_release_is_made_once(people, monkeypatch):
     monkeypatch.setattr(
         KMember, "sanitize", lambda self, *given, **options: made.append(self) or real(self, *given, **options)
     )
-    asked = {"attacks": [Linkage(), Commonest("diagnosis")], "measures": [Costs(), Gains("diagnosis"), discernibility]}
+    asked = {
+        "attacks": [Linkage(), Commonest("diagnosis")],
+        "measures": [InformationLoss(), AdversaryGains("diagnosis"), discernibility],
+    }
     found = evaluate(people, [KMember(5), KMember(10)], **asked)
     assert made == [KMember(5), KMember(10)]
-    alone = join(evaluation.costs(people, [KMember(5)]), evaluation.adversary_gains(people, [KMember(5)]))
+    alone = join_results(
+        evaluation.measure_information_loss(people, [KMember(5)]),
+        evaluation.measure_adversary_gains(people, [KMember(5)]),
+    )
     same = found[(found.parameters == "k=5") & found.measure.isin(alone.measure)].reset_index(drop=True)
     pd.testing.assert_frame_equal(same, alone)
 
 
 def test_what_is_not_possible_says_so(people):
-    asked = {"attacks": [Commonest("diagnosis"), Linkage()], "measures": [discernibility, Costs(), Gains("diagnosis")]}
+    asked = {
+        "attacks": [Commonest("diagnosis"), Linkage()],
+        "measures": [discernibility, InformationLoss(), AdversaryGains("diagnosis")],
+    }
     found = evaluate(people, [KMember(10**6)], **asked)
     assert found.measure.tolist() == [
         "guessed_right", "reidentification_rate", "discernibility", "certainty_penalty", "accuracy_gain"
@@ -180,12 +189,12 @@ def test_what_is_not_possible_says_so(people):
     assert found.value.isna().all()
     assert found.reason.str.contains(r"KMember\(k=1000000.* cannot be reached: the table has 300 records").all()
     with pytest.raises(SanitizationError, match="cannot be reached"):
-        evaluation.costs(people, [KMember(10**6)])
+        evaluation.measure_information_loss(people, [KMember(10**6)])
 
 
 def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
     """Whichever question it is, and the others have their answers."""
-    found = evaluate(people, [LaplaceNoise(1)], measures=[Costs(), Gains("diagnosis"), homogeneous])
+    found = evaluate(people, [LaplaceNoise(1)], measures=[InformationLoss(), AdversaryGains("diagnosis"), homogeneous])
     refused = found[found.status == "refused"]
     assert refused.measure.tolist() == ["accuracy_gain", "homogeneous"]
     assert refused.reason.tolist()[1] == "there are no classes"
@@ -198,8 +207,8 @@ def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
 @pytest.mark.parametrize(
     ("question", "seeds"),
     [
-        (Nearer("age", "majority"), {1, 2}),
-        (PutIn("age", "diagnosis", "majority"), {1, 2}),
+        (NearerPredictions("age", "majority"), {1, 2}),
+        (PredictedGains("age", "diagnosis", "majority"), {1, 2}),
         (Disclosure("diagnosis", miners="majority"), {1, 2}),
         (Disclosure("diagnosis"), {1}),
     ],
@@ -213,8 +222,8 @@ def test_what_miners_learn_is_asked_of_each_seed(people, question, seeds):
 @pytest.mark.parametrize(
     ("question", "of_the_dataset"),
     [
-        (Kept("diagnosis", "majority", 2), _original),
-        (Gained("diagnosis", "majority", "all", 2), _base),
+        (UserUtility("diagnosis", "majority", 2), _score_original),
+        (WorkloadGain("diagnosis", "majority", "all", 2), _find_base),
     ],
 )
 def test_what_is_mined_of_the_dataset_is_kept_for_the_next_sanitizer(people, question, of_the_dataset):
@@ -226,7 +235,7 @@ def test_what_is_mined_of_the_dataset_is_kept_for_the_next_sanitizer(people, que
 
 def test_with_a_store_nothing_is_made_twice(people, tmp_path):
     """Real workers; and what another caller asked for alone is there."""
-    asked = {"attacks": [Linkage()], "measures": [Costs(), discernibility], "seeds": 2}
+    asked = {"attacks": [Linkage()], "measures": [InformationLoss(), discernibility], "seeds": 2}
     sanitizers = [KMember(5), LaplaceNoise(1)]
     first = evaluate(people, sanitizers, store=tmp_path, **asked)
     pd.testing.assert_frame_equal(first, evaluate(people, sanitizers, **asked))
@@ -240,8 +249,8 @@ def test_with_a_store_nothing_is_made_twice(people, tmp_path):
 def test_an_answer_is_of_the_release_of_these_very_parameters(people):
     """1 equals 1.0, and draws other noise; the store keeps them apart."""
     for sanitizer in (LaplaceNoise(1), LaplaceNoise(1.0)):
-        alone = evaluate(people, [sanitizer], measures=[Costs()])
-        pd.testing.assert_frame_equal(cases.answer(people, sanitizer, 1, Costs()), alone)
+        alone = evaluate(people, [sanitizer], measures=[InformationLoss()])
+        pd.testing.assert_frame_equal(evaluation_loop.answer_question(people, sanitizer, 1, InformationLoss()), alone)
 
 
 def test_what_cannot_be_asked_is_refused(people):
@@ -249,8 +258,11 @@ def test_what_cannot_be_asked_is_refused(people):
         return 0.0
 
     for asked, message in (
-        ({}, "nothing is asked. Give attacks, measures, or both"),
-        ({"measures": [queried]}, "queried takes queries; evaluate gives release, dataset and sensitive"),
+        ({}, "there is nothing to evaluate. Give attacks, measures, or both"),
+        (
+            {"measures": [queried]},
+            "queried must take no arguments but `release`, `dataset` and `sensitive`; got also queries",
+        ),
         ({"measures": [discernibility], "seeds": 0}, "seeds"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -258,21 +270,23 @@ def test_what_cannot_be_asked_is_refused(people):
     for asked, message in (
         (
             {"attacks": [Commonest]},
-            r"attacks\[0\] must be a Attack or Question, got the class .*such as Linkage",
+            r"attacks\[0\] must be a Attack or Question; got the class .*such as Linkage",
         ),
-        ({"attacks": "Linkage"}, r"attacks\[0\] must be a Attack or Question, got 'Linkage'\. Give a list"),
-        ({"measures": [3]}, r"measures\[0\] must be a function or Question, got 3\. Give a list of functions"),
-        ({"measures": ["kept_cells"]}, r"measures\[0\] must .* got 'kept_cells'\. .* not of names, such as"),
-        ({"measures": "kept_cells"}, r"measures\[0\] must be a function or Question, got 'kept_cells'\."),
+        ({"attacks": "Linkage"}, r"attacks\[0\] must be a Attack or Question; got 'Linkage'\. Give a list"),
+        ({"measures": [3]}, r"measures\[0\] must be a function or Question; got 3\. Give functions, not their names"),
+        ({"measures": ["kept_cells"]}, r"measures\[0\] must .* got 'kept_cells'\. .* not their names, such as"),
+        ({"measures": "kept_cells"}, r"measures\[0\] must be a function or Question; got 'kept_cells'\."),
     ):
         with pytest.raises(TypeError, match=message):
             evaluate(people, [KMember(5)], **asked)
-    with pytest.raises(ValueError, match=r"<lambda> states no kind, better and bounds, .* Mark it with @measure"):
+    with pytest.raises(
+        ValueError, match=r"<lambda> does not state `kind`, `better` or `bounds`. Mark the function with `@measure"
+    ):
         evaluate(people, [KMember(5)], measures=[lambda release: 0.5])
-    assert issubclass(OfAttack, Question)
+    assert issubclass(AttackQuestion, Question)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), sentence="None.", source="a test")
+@measure(kind="privacy", better="lower", bounds=(0, 1))
 def failing(release):
     return {}["nothing"]
 
@@ -282,7 +296,7 @@ def test_an_error_says_what_was_asked_of_which_release(people, stored, tmp_path,
     asked = {"store": str(tmp_path / "store") if stored else "", "seeds": 2}
     with pytest.raises(KeyError) as caught:
         evaluate(people, [LaplaceNoise(1)], measures=[failing], **asked)
-    release = r"asked of the release of LaplaceNoise(epsilon=1, sensitivity=None) with seed 1."
+    release = r"about the release of LaplaceNoise(epsilon=1, sensitivity=None) with seed 1."
     assert caught.value.__notes__[0] == f"This was the measure failing, {release}"
     assert len(caught.value.__notes__) == 1 + stored, "and the place of the task"
     monkeypatch.setattr(Commonest, "predict", lambda self, known: self.nothing)

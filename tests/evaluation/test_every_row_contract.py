@@ -12,9 +12,9 @@ from support.questions import anti_utility, leakage
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
-from privnb.evaluation import evaluate, every_sanitizer, good_utility
-from privnb.evaluation.every_sanitizer import MEASURES
-from privnb.evaluation.releases import Costs, Gains
+from privnb.evaluation import evaluate, measure_good_utility, sanitizer_family
+from privnb.evaluation.release_measures import AdversaryGains, InformationLoss
+from privnb.evaluation.sanitizer_family import MEASURES
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.microdata.treatment import Rows
 from privnb.reporting import gallery
@@ -34,7 +34,7 @@ def _some(table, rng, schema):
 
 
 def _nobodys(table, rng, schema):
-    return pd.DataFrame({n: rng.permutation(each.to_numpy()) for n, each in table.items()}), {"rows": Rows.NOBODY}
+    return pd.DataFrame({n: rng.permutation(each.to_numpy()) for n, each in table.items()}), {"rows": Rows.SYNTHETIC}
 
 
 MADE = {"new columns": (_turned, "perturbed"), "a subset": (_some, "exact"), "nobody's": (_nobodys, "synthetic")}
@@ -67,25 +67,25 @@ def check(found):
     bare = found[found.value.isna() & found.low.isna() & (found.status != "withheld")]
     assert (bare.status != "").all(), bare
     refused = found[found.status == "refused"]
-    assert refused.reason.str.contains("nobody's|a subset of the records|made, which nobody has|column").all()
+    assert refused.reason.str.contains("synthetic|a subset of the records|no adversary knows|column").all()
     return set(refused.measure)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", SANITIZERS, ids=lambda each: each.name)
 def test_what_users_keep_and_adversaries_gain(clinic, made):
-    kept = check(good_utility(clinic, [made], miners="naive Bayes", folds=3))
+    kept = check(measure_good_utility(clinic, [made], miners="naive Bayes", folds=3))
     assert ("good_utility" in kept) == (made.name != "new columns"), "guesses are compared with the record of a row"
     check(anti_utility(clinic, made, miners="decision tree", target="age"))
-    check(evaluate(clinic, [made], measures=[Costs(), Gains("diagnosis")], attacks=[Linkage()]))
+    check(evaluate(clinic, [made], measures=[InformationLoss(), AdversaryGains("diagnosis")], attacks=[Linkage()]))
     check(leakage(clinic, [made]))
-    assert len(gallery.side_by_side(clinic, [made]).table) == 2
+    assert len(gallery.show_side_by_side(clinic, [made]).table) == 2
 
 
 @pytest.mark.slow
 def test_the_frontier_measures_them_or_says_why_not(clinic):
     asked = [name for kind in MEASURES.values() for given in kind.values() for name in given]
-    found = every_sanitizer.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
+    found = sanitizer_family.evaluate_family(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
     by_kind = {each.name: found[found.parameters == f"name={each.name}"] for each in SANITIZERS}
     kept = {name: check(each) for name, each in by_kind.items()}
     assert {"accuracy_gain", "reidentification_rate"} <= kept["nobody's"]

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.cases import Case, evaluate
-from privnb.evaluation.combinations import combinations
-from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.combination_sizes import measure_combinations
+from privnb.evaluation.evaluation_loop import Case, evaluate
+from privnb.evaluation.risks.identity import ReidentificationRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.microdata.hierarchy import flat
@@ -42,18 +42,18 @@ def bills(reason: str = "") -> Dataset:
 @pytest.mark.parametrize("sanitizer", [Suppress(), Mondrian(KAnonymity(10))], ids=repr)
 def test_a_neutral_column_of_own_values_singles_everybody_out(sanitizer):
     data = bills()
-    found = combinations(data, [sanitizer], fewest=2)
+    found = measure_combinations(data, [sanitizer], min_count=2)
     assert found.high[found.measure == "smallest_combination"].tolist() == [1]
     assert found.value[found.measure == "alone"].tolist() == [1]
-    assert IdentityRisk().scores(Case(data, sanitizer, 1)).risk[0] == 1
+    assert ReidentificationRisk().scores(Case(data, sanitizer, 1)).risk[0] == 1
     assert MembershipRisk().scores(Case(data, sanitizer, 1)).risk[0] > 0.9
 
 
 def test_a_column_that_cannot_be_known_counts_for_no_adversary():
     data, sanitizer = bills("The bill is written once, and shown to nobody."), Suppress()
-    assert combinations(data, [sanitizer]).value.tolist() == [PEOPLE, 0]
+    assert measure_combinations(data, [sanitizer]).value.tolist() == [PEOPLE, 0]
     case = Case(data, sanitizer, 1)
-    assert IdentityRisk().scores(case).risk[0] == pytest.approx(1 / PEOPLE)
+    assert ReidentificationRisk().scores(case).risk[0] == pytest.approx(1 / PEOPLE)
     assert MembershipRisk().scores(case).risk[0] < 0.2
     assert case.known is case
     assert evaluate(data, [sanitizer], measures=[LinkabilityRisk()]).value.notna().all()
@@ -80,7 +80,7 @@ def test_harmless_values_are_of_a_sensitive_attribute_and_have_a_reason():
     assert replace(harmless, unit="").harmless == {"none": "Nobody is harmed by being well."}
     with pytest.raises(SchemaError, match="only values of a sensitive attribute"):
         Attribute("ill", Role.NEUTRAL, domain, harmless={"none": "a reason"})
-    with pytest.raises(SchemaError, match="'none' has no reason"):
+    with pytest.raises(SchemaError, match="'none' must have a reason"):
         Attribute("ill", Role.SENSITIVE, domain, harmless={"none": " "})
     with pytest.raises(SchemaError, match="'harmless' names 'well', which is not in its domain"):
         Attribute("ill", Role.SENSITIVE, domain, harmless={"well": "a reason"})

@@ -69,7 +69,7 @@ def value(results, measure, **where):
 
 def test_the_ward_by_hand(ward):
     """Towns: 2 of 4 (flu or gout) and 3 of 4; sexes: 2 of 3 and 4 of 5; both: 2 of 3, 1 of 1, 3 of 4."""
-    found = questions.known_subsets(ward, [Identity()], fewest=2)
+    found = questions.known_subsets(ward, [Identity()], min_count=2)
     rows = found.set_index("target")
     assert {known: rows.value[known] * 8 for known in ("town", "sex", "town, sex")} == {
         "town": 2, "sex": 2, "town, sex": 3,
@@ -85,7 +85,7 @@ def test_the_ward_by_hand(ward):
 @pytest.mark.parametrize("sanitizer", [Identity(), FullDomain(KAnonymity(5)), Anatomy(4, "occupation")], ids=repr)
 def test_subsets_by_the_definition(sample, sanitizer):
     """Someone finds the rows that look as the person would; in them, or in their buckets, any value may be theirs."""
-    release = disclosures.released(sample, sanitizer)
+    release = disclosures.sanitize_or_replace(sample, sanitizer)
     found = questions.known_subsets(sample, [sanitizer]).set_index(["measure", "target"]).value
     shares = {}
     if release.buckets is not None:
@@ -128,7 +128,7 @@ def test_what_is_withheld_is_not_known_from_any_set(sample):
 def test_noise_leaves_no_groups(sample):
     (row,) = questions.known_subsets(sample, [LaplaceNoise(1.0)]).itertuples()
     assert (row.status, row.measure) == ("refused", "identity_vulnerability")
-    assert re.search("noise in .* leaves no equivalence classes. Ask `leakage`", row.reason)
+    assert re.search("noise in .* leaves no equivalence classes. Use `leakage`", row.reason)
 
 
 # One scale
@@ -208,7 +208,7 @@ def test_who_knows_the_bucket_knows_more(family):
 
 
 def test_attributes_by_plain_counting(sample, family):
-    release = disclosures.released(sample, FAMILY[1])
+    release = disclosures.sanitize_or_replace(sample, FAMILY[1])
     pairs = pd.crosstab(release.table.age, sample.table.age).to_numpy()
     row = one(family, sanitizer="Mondrian", measure="attribute_vulnerability", target="age")
     assert row.value == pytest.approx(pairs.max(axis=1).sum() / 3000)
@@ -243,7 +243,7 @@ def test_more_noise_leaks_less(sample):
 def test_impossible_for_this_table(ward):
     found = questions.leakage(ward, [Anatomy(2, "illness")])  # five of eight have gout
     assert found[["measure", "target", "status"]].to_numpy().tolist() == [["classes", "illness", "not possible"]]
-    whole = questions.leakage(ward, [Mondrian(RecursiveDiversity(3, 4, "illness"))], fewest=2)
+    whole = questions.leakage(ward, [Mondrian(RecursiveDiversity(3, 4, "illness"))], min_count=2)
     assert value(whole, "identity_leakage") == 0, "no split is allowed: all are one class"
 
 
@@ -277,12 +277,12 @@ def test_neither_are_the_few_who_are_missed():
 
 def test_what_would_tell_of_few_people_is_withheld_too(ward):
     """The additive capacity, with the shares of the values; a leakage; where three of eight are missed."""
-    for fewest, withheld in ((2, False), (3, True)):  # six of eight are guessed right
-        found = questions.leakage(ward, [Identity()], fewest=fewest)
+    for min_count, withheld in ((2, False), (3, True)):  # six of eight are guessed right
+        found = questions.leakage(ward, [Identity()], min_count=min_count)
         for measure in ("sensitive_vulnerability", "sensitive_leakage", "sensitive_additive_capacity"):
             assert np.isnan(value(found, measure)) == withheld
         assert value(found, "identity_vulnerability") == 3 / 8, "three groups are no people, and five are missed"
-    assert np.isnan(value(questions.leakage(ward, [Identity()], fewest=6), "identity_leakage"))
+    assert np.isnan(value(questions.leakage(ward, [Identity()], min_count=6), "identity_leakage"))
 
 
 # Aims of one's own
@@ -294,9 +294,9 @@ def test_worth_by_hand(ward):
     Known: two of three have flu (0), one of one gout (1), three of four gout (3 - 2). Before: five of eight, silence.
     """
     gain = pd.DataFrame([[1, -2], [-2, 1], [0, 0]], index=["flu", "gout", "nothing"], columns=["flu", "gout"])
-    row = one(questions.worth(ward, [Identity()], gain, fewest=2), measure="expected_gain")
+    row = one(questions.worth(ward, [Identity()], gain, min_count=2), measure="expected_gain")
     assert (row.value, row.baseline) == (pytest.approx(2 / 8), 0)
-    assert one(questions.worth(ward, [Suppress()], gain, fewest=2), measure="expected_gain").value == 0
+    assert one(questions.worth(ward, [Suppress()], gain, min_count=2), measure="expected_gain").value == 0
     assert questions.worth(ward, [Identity()], gain)[["value", "baseline"]].isna().all(axis=None), "of eight people"
 
 
@@ -313,13 +313,15 @@ def test_worth_of_a_right_guess_is_the_vulnerability(sample, family):
 
 
 def test_what_cannot_be_asked_is_refused(ward):
-    with pytest.raises(ValueError, match=r"the columns of gain say nothing of illness gout\. Give each value a column"):
+    with pytest.raises(
+        ValueError, match=r"the columns of `gain` lack values of 'illness': gout\. Give each value a column"
+    ):
         questions.worth(ward, [Identity()], pd.DataFrame({"flu": [1]}))
     for function in (questions.known_subsets, questions.leakage):
-        with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward': it is known and no secret"):
+        with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward', so the adversary knows it"):
             function(ward, [Identity()], sensitive="sex")
-        with pytest.raises(ValueError, match="fewest must be a whole number from 2, got 1"):
-            function(ward, [Identity()], fewest=1)
+        with pytest.raises(ValueError, match="min_count must be a whole number of at least 2; got 1"):
+            function(ward, [Identity()], min_count=1)
 
 
 def test_an_owners_own_table():
@@ -329,7 +331,7 @@ def test_an_owners_own_table():
     sanitizers.append(Anatomy(2, "diagnosis"))
     found = questions.leakage(clinic, sanitizers)
     assert found.sanitizer.drop_duplicates().tolist() == [type(sanitizer).__name__ for sanitizer in sanitizers]
-    counts = gains.class_counts(disclosures.released(clinic, sanitizers[1]), "diagnosis")
+    counts = gains.class_counts(disclosures.sanitize_or_replace(clinic, sanitizers[1]), "diagnosis")
     assert value(found, "sensitive_vulnerability", sanitizer="Mondrian") == pytest.approx(
         gains.posterior_accuracy(counts)
     )

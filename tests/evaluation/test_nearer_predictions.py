@@ -11,9 +11,9 @@ from support.results_frame import measured, short
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
-from privnb.evaluation.predictions import Mined, mine, stream, unseen
-from privnb.evaluation.results import KEY, join, row_builder, tidy
-from privnb.evaluation.utility.utilities import Scores
+from privnb.evaluation.predictions import Predictions, derive_seed, predict_cross_validated, predict_in_sample
+from privnb.evaluation.results import KEY_COLUMNS, join_results, make_row_builder, tidy
+from privnb.evaluation.utility.utilities import GuessValues
 from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -35,7 +35,7 @@ def gains_with_predictions(*given, **options):
 
 
 def scenarios(*given, **options):
-    found = nearer_predictions.scenarios(*given, **options)
+    found = nearer_predictions.build_scenarios(*given, **options)
     return {"_".join(filter(None, names)): feared for names, feared in found.items()}
 
 
@@ -46,13 +46,13 @@ def adult():
 
 @pytest.fixture(scope="module")
 def attacked(adult):
-    return join(*(anti_utility(adult, s, miners=QUICK) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
+    return join_results(*(anti_utility(adult, s, miners=QUICK) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
 
 
 @pytest.fixture(scope="module")
 def raw(adult):
     """Nothing but counts of one withheld."""
-    return anti_utility(adult, KMember(10), miners=QUICK, fewest=2)
+    return anti_utility(adult, KMember(10), miners=QUICK, min_count=2)
 
 
 def town(ages, sexes, pays=None):
@@ -76,8 +76,8 @@ def values(results, measure):
 
 def hits(dataset, sanitizer, seed=1, miners=QUICK, target="age"):
     """The release, its miners' guesses, and whom each comes nearer, by calling what the module calls."""
-    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-    found = mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
+    release = sanitizer.sanitize(dataset, rng=derive_seed(seed, sanitizer, "sanitize"))
+    found = predict_in_sample(release, target, miners, rng=derive_seed(seed, sanitizer, "publish"))
     near = {name: nearer(guess, release, dataset) for name, guess in found.guesses.items()}
     return release, found, near
 
@@ -131,19 +131,19 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
     """Whoever is chosen by place is found by who stands there: the table is reordered for another seed."""
     chosen = {}
 
-    def bad_rows(row, scores, fewest):
+    def bad_rows(row, scores, min_count):
         chosen.setdefault((row.keywords["scenario"], row.keywords["variant"], current), scores.weights)
-        return real(row, scores, fewest)
+        return real(row, scores, min_count)
 
-    real = nearer_predictions.bad_rows
-    monkeypatch.setattr(nearer_predictions, "bad_rows", bad_rows)
+    real = nearer_predictions.build_anti_utility_rows
+    monkeypatch.setattr(nearer_predictions, "build_anti_utility_rows", bad_rows)
     for current in [(KMember(3), 1), (KMember(3), 2), (LaplaceNoise(1), 1)]:
         anti_utility(adult, current[0], miners="majority", seed=current[1])
     noisy, clustered = chosen["C", "", (LaplaceNoise(1), 1)], chosen["C", "", (KMember(3), 1)]
     assert noisy.tolist() == clustered.tolist()
     again = chosen["C", "", (KMember(3), 2)]
     assert again.sum() == clustered.sum() == 40
-    other = evaluation.reordered(adult, 2).table
+    other = evaluation.reorder_records(adult, 2).table
     people = [set(table[w > 0].itertuples(index=False)) for table, w in ((adult.table, clustered), (other, again))]
     assert people[0] != people[1]
 
@@ -151,7 +151,7 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
 @pytest.mark.slow
 def test_a_scenario_never_exceeds_the_one_that_contains_it(adult):
     for sanitizer in (KMember(10), LaplaceNoise(0.5)):
-        rows = anti_utility(adult, sanitizer, miners=QUICK, fewest=2, share=0.5)
+        rows = anti_utility(adult, sanitizer, miners=QUICK, min_count=2, share=0.5)
         wide = rows[~rows.miner.str.contains("permuted|held-out") & (rows.target == "age")].pivot(
             index="miner", columns="measure", values="value"
         )
@@ -190,7 +190,7 @@ def test_every_row_has_baseline_interval_and_a_name_of_its_own(attacked):
     assert (told.value <= told.high + 1e-9).all()
     assert set(attacked.better) == {"lower"}
     assert set(counts.measure) == {f"anti_utility_{s}" for s in ("A", "A_distinct", "B", "C", "C_distinct")}
-    assert not attacked.duplicated(KEY).any()
+    assert not attacked.duplicated(KEY_COLUMNS).any()
     for _, rows in counts.groupby(["sanitizer", "parameters", "measure"]):
         assert {"fusion: vote", "fusion: stacked", "worst by person"} < set(rows.miner)
         assert {"control: ZeroR", "control: permuted", "control: held-out"} < set(rows.miner)
@@ -210,7 +210,7 @@ def test_each_miner_fusion_and_person_by_plain_counting(adult, raw):
         == anyone.sum()
         > max(hit.sum() for hit in near.values())
     )
-    together = nearer_predictions.fused(release, "age", QUICK, found.guesses)
+    together = nearer_predictions.predict_ensemble(release, "age", QUICK, found.guesses)
     for name, guess in together.items():
         assert one(raw, measure="anti_utility_A", miner=name).value == nearer(guess, release, adult).sum()
         assert (nearer(guess, release, adult) <= anyone).all() or name == "fusion: stacked"
@@ -227,7 +227,7 @@ def test_the_guess_is_the_middle_of_the_domain(adult, raw):
 @pytest.mark.slow
 def test_nothing_is_nearer_in_the_original(adult):
     """A prediction cannot be nearer to the truth than the truth."""
-    results = anti_utility(adult, Identity(), miners=QUICK, fewest=2)
+    results = anti_utility(adult, Identity(), miners=QUICK, min_count=2)
     assert (results.value == 0).all()
     assert results.high.notna().all(), "what was not seen may still be"
 
@@ -235,7 +235,7 @@ def test_nothing_is_nearer_in_the_original(adult):
 @pytest.mark.slow
 def test_suppressed_quasi_identifiers_leave_the_guess(adult):
     """With every quasi-identifier at `*`, a miner of the age can only repeat `*`."""
-    results = anti_utility(adult, Suppress(), miners=QUICK, fewest=2)
+    results = anti_utility(adult, Suppress(), miners=QUICK, min_count=2)
     assert (results.value == 0).all()
     assert results[results.measure == "anti_utility_A"].baseline.gt(0).all()
 
@@ -245,7 +245,7 @@ def test_suppressed_quasi_identifiers_leave_the_guess(adult):
 def test_a_category_can_be_mined(adult, sanitizer):
     results = anti_utility(adult, sanitizer, target="marital-status", miners="majority, naive Bayes")
     assert set(results[results.measure != "nearer_share"].target) == {"marital-status"}
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_people_without_numbers_can_be_attacked():
 
 @pytest.mark.slow
 def test_a_single_miner_has_its_controls_too(adult, raw):
-    alone = anti_utility(adult, KMember(10), miners="naive Bayes", fewest=2)
+    alone = anti_utility(adult, KMember(10), miners="naive Bayes", min_count=2)
     same = raw[raw.miner == "naive Bayes"].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone[alone.miner == "naive Bayes"].reset_index(drop=True), same)
     counts = alone[alone.measure == "anti_utility_A"].set_index("miner").value
@@ -275,18 +275,18 @@ def test_a_single_miner_has_its_controls_too(adult, raw):
 
 @pytest.mark.slow
 def test_fusions_that_are_named_are_there_once(adult):
-    named = anti_utility(adult, KMember(10), miners=f"{QUICK}, fusion: stacked, fusion: vote", fewest=2)
-    assert not named.duplicated(KEY).any()
+    named = anti_utility(adult, KMember(10), miners=f"{QUICK}, fusion: stacked, fusion: vote", min_count=2)
+    assert not named.duplicated(KEY_COLUMNS).any()
     assert (named.miner == "fusion: vote").sum() == 5
 
 
 @pytest.mark.slow
 def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
     def failing(release, target, names, *, rng):
-        found = mine(release, target, "majority, naive Bayes", rng=rng)
+        found = predict_in_sample(release, target, "majority, naive Bayes", rng=rng)
         return found._replace(failed={"slow": "unfinished", "Weka misc.OLM": "unavailable"})
 
-    monkeypatch.setattr(nearer_predictions, "mine", failing)
+    monkeypatch.setattr(nearer_predictions, "predict_in_sample", failing)
     results = anti_utility(adult, KMember(10), miners=QUICK)
     slow = one(results, status="unfinished")
     assert (slow.measure, slow.miner, slow.target) == ("anti_utility", "slow", "age")
@@ -295,7 +295,9 @@ def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
     assert {"majority", "naive Bayes"} < set(results[results.measure == "anti_utility_A"].miner)
     for module in (nearer_predictions, predicted_gains):
         monkeypatch.setattr(
-            module, "mine", lambda *args, rng: Mined({}, np.full(len(adult), "*"), {"slow": "unfinished"})
+            module,
+            "predict_in_sample",
+            lambda *args, rng: Predictions({}, np.full(len(adult), "*"), {"slow": "unfinished"}),
         )
     alone = anti_utility(adult, KMember(10), miners="majority")
     assert alone[["measure", "miner", "status"]].to_numpy().tolist() == [["anti_utility", "slow", "unfinished"]]
@@ -335,7 +337,7 @@ def test_another_order_changes_ties_but_not_what_is_free_of_it(adult):
 @pytest.mark.parametrize("sanitizer", [KMember(10), LaplaceNoise(0.5)], ids=repr)
 def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitizer):
     """Dealt at random, each guess comes to each person with chance 1/n: the mean over all pairs of both."""
-    results = anti_utility(adult, sanitizer, miners=QUICK, fewest=2)
+    results = anti_utility(adult, sanitizer, miners=QUICK, min_count=2)
     release, found, near = hits(adult, sanitizer)
     worst = max(near, key=lambda name: near[name].sum())
     n = len(adult)
@@ -344,7 +346,7 @@ def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitiz
         expected += nearer(np.full(n, guess, dtype=found.guesses[worst].dtype), release, adult) / n
     dealt = one(results, measure="anti_utility_A", miner="control: permuted")
     # A sum of n chances has at most their binomial spread; 20 deals.
-    tolerance = 4 * np.sqrt((expected * (1 - expected)).sum() / nearer_predictions.DEALS)
+    tolerance = 4 * np.sqrt((expected * (1 - expected)).sum() / nearer_predictions.PERMUTATIONS)
     assert dealt.value == pytest.approx(expected.sum(), abs=tolerance)
     assert 0 < dealt.value
     assert dealt.low <= dealt.value <= dealt.high
@@ -355,7 +357,7 @@ def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitiz
 
 @pytest.mark.slow
 def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
-    results = anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", fewest=2)
+    results = anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", min_count=2)
     near = hits(adult, LaplaceNoise(0.5), miners="majority, decision stump")[2]
     assert near["majority"].sum() >= near["decision stump"].sum()
     dealt = one(results, measure="anti_utility_A", miner="control: permuted")
@@ -366,7 +368,7 @@ def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
 
 @pytest.mark.slow
 def test_zero_r_is_there_without_the_majority(adult, raw):
-    others = anti_utility(adult, KMember(10), miners="decision stump, naive Bayes", fewest=2)
+    others = anti_utility(adult, KMember(10), miners="decision stump, naive Bayes", min_count=2)
     for measure in ("anti_utility_A", "anti_utility_B", "anti_utility_C"):
         same = [one(rows, measure=measure, miner="control: ZeroR").value for rows in (raw, others)]
         assert same[0] == pytest.approx(same[1], nan_ok=True)
@@ -375,7 +377,9 @@ def test_zero_r_is_there_without_the_majority(adult, raw):
 def test_the_unseen_are_guessed_by_the_worst_miner_that_never_learned_from_them(adult, raw):
     release, _, near = hits(adult, KMember(10))
     worst = max(near, key=lambda name: near[name].sum())
-    guess = unseen(release, "age", worst, folds=nearer_predictions.BLIND_FOLDS, seed=1).guesses[worst]
+    guess = predict_cross_validated(release, "age", worst, folds=nearer_predictions.HELD_OUT_FOLDS, seed=1).guesses[
+        worst
+    ]
     found = one(raw, measure="anti_utility_A", miner="control: held-out").value
     assert found == nearer(guess, release, adult).sum() != near[worst].sum()
 
@@ -383,7 +387,9 @@ def test_the_unseen_are_guessed_by_the_worst_miner_that_never_learned_from_them(
 def test_of_the_unseen_only_others_are_known():
     """The majority guesses the mean of all numbers that it has seen: of each fold, the mean of the others."""
     release = LaplaceNoise(0.5).sanitize(town(list(range(100)), "FM" * 50), rng=0)
-    guess = unseen(release, "age", "majority", folds=nearer_predictions.BLIND_FOLDS, seed=1).guesses["majority"]
+    guess = predict_cross_validated(
+        release, "age", "majority", folds=nearer_predictions.HELD_OUT_FOLDS, seed=1
+    ).guesses["majority"]
     means = np.unique(guess)
     assert len(means) == 5
     for mean in means:
@@ -420,11 +426,13 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
     women = np.arange(100) < 60
     hit = (np.arange(100) < 50) | (np.arange(100) >= 97)
     people = town(list(range(100)), "F" * 60 + "M" * 40)
-    row = row_builder(people, Suppress(), 1)
+    row = make_row_builder(people, Suppress(), 1)
     for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "anti_utility_W_weighted")):
-        scores = Scores({"few men": hit.astype(float), "no man": women * hit * 1.0}, hit * 1.0, weights.astype(float))
-        rows = nearer_predictions.bad_rows(partial(row, scenario="W"), scores, 10)
-        shown = short(nearer_predictions._without_few_of_a_weight("W", rows, scores, 10))
+        scores = GuessValues(
+            {"few men": hit.astype(float), "no man": women * hit * 1.0}, hit * 1.0, weights.astype(float)
+        )
+        rows = nearer_predictions.build_anti_utility_rows(partial(row, scenario="W"), scores, 10)
+        shown = short(nearer_predictions._withhold_few_of_a_weight("W", rows, scores, 10))
         assert set(shown.measure) == {kind}
         assert shown.set_index("miner").value.notna().to_dict() == {"few men": False, "no man": True}
         assert shown.baseline.isna().all()
@@ -432,8 +440,10 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
         assert (few.low, few.high) == (
             (0, 60) if kind == "anti_utility_W" else pytest.approx((np.nan,) * 2, nan_ok=True)
         )
-        other = nearer_predictions.bad_rows(row, scores, 10)
-        pd.testing.assert_frame_equal(nearer_predictions._without_few_of_a_weight("C", other.copy(), scores, 10), other)
+        other = nearer_predictions.build_anti_utility_rows(row, scores, 10)
+        pd.testing.assert_frame_equal(
+            nearer_predictions._withhold_few_of_a_weight("C", other.copy(), scores, 10), other
+        )
 
 
 # Who is hit
@@ -445,12 +455,16 @@ def crowd():
     return town(rng.integers(0, 100, 500).tolist(), "".join(rng.choice(["F", "M"], 500)))
 
 
-def shares(dataset, hit, guess=None, fewest=10):
+def shares(dataset, hit, guess=None, min_count=10):
     """The rows of `nearer_share` for whom a miner hits, as hits: Series by target; and the guess's."""
-    scores = Scores({"it": hit.astype(float)}, (hit if guess is None else guess).astype(float), np.ones(len(dataset)))
-    rows = nearer_predictions._who_is_hit(row_builder(dataset, Suppress(), 1), dataset, scores, "it", fewest)
+    scores = GuessValues(
+        {"it": hit.astype(float)}, (hit if guess is None else guess).astype(float), np.ones(len(dataset))
+    )
+    rows = nearer_predictions._build_group_rows(
+        make_row_builder(dataset, Suppress(), 1), dataset, scores, "it", min_count
+    )
     assert set(rows.measure) == {"nearer_share"}
-    of = pd.concat([evaluation.groups(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
+    of = pd.concat([evaluation.group_records(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
     of.index = [f"age {label}" if label[0].isdigit() else f"sex {label}" for label in of.index]
     rows = rows.set_index("group")
     numbers = rows.assign(**{c: rows[c] * of.reindex(rows.index) for c in ("value", "low", "high", "baseline")})
@@ -525,8 +539,8 @@ def test_withheld_groups_keep_their_bounds(crowd):
 
 
 def test_people_are_distinguished_by_the_first_number_and_short_lists(adult):
-    assert nearer_predictions.grouping(adult) == ["age", "race", "sex"]
-    assert nearer_predictions.grouping(town([1, 2], "FF")) == ["age", "sex"]
+    assert nearer_predictions.choose_group_attributes(adult) == ["age", "race", "sex"]
+    assert nearer_predictions.choose_group_attributes(town([1, 2], "FF")) == ["age", "sex"]
 
 
 # Table 3
@@ -539,7 +553,7 @@ def gained(adult):
 
 @pytest.mark.slow
 def test_the_gains_before_are_those_of_the_release(adult, gained):
-    own = short(evaluation.adversary_gains(adult, [KMember(3)]))
+    own = short(evaluation.measure_adversary_gains(adult, [KMember(3)]))
     for _, row in own.iterrows():
         pd.testing.assert_series_equal(gained.loc[row.measure], row.drop("measure"), check_names=False)
 
@@ -551,7 +565,7 @@ def accuracy_gain(dataset, table):
 
 @pytest.mark.slow
 def test_both_readings_by_hand(adult):
-    """With one miner that names the commonest age label for all, Table 3's releases can be made by hand."""
+    """With one miner that names the most common age label for all, Table 3's releases can be made by hand."""
     results = gains_with_predictions(adult, KMember(2), miners="majority")
     table = KMember(2).sanitize(adult, rng=0).table
     commonest = table.age.value_counts().sort_index().idxmax()
@@ -584,7 +598,7 @@ def test_each_reading_has_its_control(gained):
 def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, monkeypatch, reading):
     """As many, the same, in both readings; and the attack itself changes those records alone."""
     dealt, put = [], []
-    deal, relabel = predicted_gains._dealt_out, predicted_gains._relabelled
+    deal, relabel = predicted_gains._permute_labels, predicted_gains._replace_labels
 
     def dealt_out(release, target, among, labels, hierarchy, rng):
         dealt.append((int(among.sum()), sorted(labels)))
@@ -594,8 +608,8 @@ def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, mo
         put.append(int(where.sum()))
         return relabel(release, target, where, labels)
 
-    monkeypatch.setattr(predicted_gains, "_dealt_out", dealt_out)
-    monkeypatch.setattr(predicted_gains, "_relabelled", relabelled)
+    monkeypatch.setattr(predicted_gains, "_permute_labels", dealt_out)
+    monkeypatch.setattr(predicted_gains, "_replace_labels", relabelled)
     gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes")
     release, found, near = hits(adult, KMember(3), miners="majority, naive Bayes")
     among = ~release.table.duplicated().to_numpy() if reading == "predictions" else np.ones(len(adult), dtype=bool)
@@ -615,7 +629,9 @@ def test_labels_are_dealt_to_longer_cells_of_those_who_may_be_changed(adult):
     among = np.arange(len(adult)) % 2 == 0
     seen = set()
     for seed in range(5):
-        where, dealt = predicted_gains._dealt_out(release, "age", among, labels, hierarchy, np.random.default_rng(seed))
+        where, dealt = predicted_gains._permute_labels(
+            release, "age", among, labels, hierarchy, np.random.default_rng(seed)
+        )
         assert sorted(dealt[where]) == sorted(labels)
         assert not (where & ~among).any()
         assert (width(dealt[where]) < width(release.table.age[where])).all()
@@ -623,7 +639,7 @@ def test_labels_are_dealt_to_longer_cells_of_those_who_may_be_changed(adult):
     assert len(seen) == 5
     # As many as there is room for: no cell is longer than the longest.
     longest = np.array([release.table.age[width(release.table.age).argmax()]] * 5, dtype=object)
-    where, _ = predicted_gains._dealt_out(release, "age", among, longest, hierarchy, np.random.default_rng(1))
+    where, _ = predicted_gains._permute_labels(release, "age", among, longest, hierarchy, np.random.default_rng(1))
     assert not where.any()
 
 
@@ -634,8 +650,8 @@ def test_numbers_that_leave_few_people_are_not_told():
         ("anti_utility_A", "stump", 15), ("anti_utility_C", "stump", 14), ("anti_utility_C_distinct", "stump", 0),
         ("anti_utility_A", "worst by person", 44), ("anti_utility_C", "worst by person", 32),
     ]  # fmt: skip
-    row = row_builder(load("adult", records=100), KMember(5), 1)
-    found = nearer_predictions._apart(
+    row = make_row_builder(load("adult", records=100), KMember(5), 1)
+    found = nearer_predictions._withhold_differences(
         tidy([row(value=value, **measured(measure), miner=miner, interval=(1, 50)) for measure, miner, value in rows]),
         10,
     )
@@ -652,7 +668,7 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
     other = gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes", miner_set="Weka 3")
     assert set(other.miner_set) == {"Weka 3"}
     assert set(other.measure) == set(gained.index) - {"accuracy_gain", "knowledge_gain"}
-    assert not join(other, gained.reset_index()).duplicated(KEY).any()
+    assert not join_results(other, gained.reset_index()).duplicated(KEY_COLUMNS).any()
     same = gained.loc[other.measure]
     assert other[["value", "low", "high", "baseline"]].equals(
         same[["value", "low", "high", "baseline"]].reset_index(drop=True)
@@ -674,8 +690,8 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
             "Add another miner to MINERS",
         ),
         (
-            lambda d: anti_utility(d, KMember(5), miners="majority", fewest=1),
-            "fewest must be a whole number from 2",
+            lambda d: anti_utility(d, KMember(5), miners="majority", min_count=1),
+            "min_count must be a whole number of at least 2",
         ),
         (
             lambda d: anti_utility(d, KMember(5), miners="majority", share=0),
@@ -683,7 +699,7 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
         ),
         (
             lambda d: anti_utility(d, KMember(5), miners="majority", weights="10"),
-            "interest weights are written",
+            "interest weights must be written",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import predictions as mined
-from privnb.evaluation.attributes import published_name
+from privnb.evaluation.attributes import check_published
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import cross_val_predictions, reference_set, stacking, vote, weka
@@ -49,7 +49,7 @@ def encoded(release):
 
 def test_each_miner_guesses_what_it_would_alone(release):
     """`MinerInference` encodes what it is asked for anew; here all miners share one encoding of the shuffled table."""
-    found = mined.mine(release, "age", names(release), rng=7)
+    found = mined.predict_in_sample(release, "age", names(release), rng=7)
     published, _ = release._published(7)
     assert list(found.guesses) == names(release).split(", ")
     for miner in reference_set(names(release)):
@@ -71,13 +71,13 @@ def test_predictions_are_given_back_to_their_people():
     )
     table = pd.DataFrame({"town": towns, "code": [dict(zip("abcd", "WXYZ", strict=True))[town] for town in towns]})
     data = Dataset("towns", table, people, {"town": flat(people["town"])})
-    predictions, guess, *_ = mined.mine(Identity().sanitize(data, rng=0), "code", "decision tree", rng=5)
+    predictions, guess, *_ = mined.predict_in_sample(Identity().sanitize(data, rng=0), "code", "decision tree", rng=5)
     assert predictions["decision tree"].tolist() == table.code.tolist()
     assert set(guess) == {table.code.mode()[0]}
 
 
 def test_the_unseen_are_guessed_from_others_alone(release):
-    found = mined.unseen(release, "age", names(release), folds=3, seed=4)
+    found = mined.predict_cross_validated(release, "age", names(release), folds=3, seed=4)
     column = release.table["age"].to_numpy()
     for miner in reference_set(names(release)):
         guess = cross_val_predictions(miner, encoded(release), column, folds=3, seed=4)
@@ -85,27 +85,27 @@ def test_the_unseen_are_guessed_from_others_alone(release):
 
 
 def test_who_cannot_guess_such_a_column_is_left_out(release):
-    able = mined.mine(release, "age", "naive Bayes, linear regression", rng=1).guesses
+    able = mined.predict_in_sample(release, "age", "naive Bayes, linear regression", rng=1).guesses
     assert list(able) == ["linear regression" if release.treated("noisy") else "naive Bayes"]
     other = "naive Bayes" if release.treated("noisy") else "linear regression"
     with pytest.raises(ValueError, match=rf"\['{other}'\] cannot predict 'age' .* Add another miner to MINERS"):
-        mined.mine(release, "age", other, rng=1)
+        mined.predict_in_sample(release, "age", other, rng=1)
 
 
 def test_a_release_that_miners_do_not_read_is_refused(adult):
     release = Bucketize(KMember(5)).sanitize(adult, rng=1)
     with pytest.raises(ValueError, match=r"MinerInference reads columns that are exact, .* this release has"):
-        mined.mine(release, "age", "majority", rng=1)
+        mined.predict_in_sample(release, "age", "majority", rng=1)
     with pytest.raises(ValueError, match=r"MinerInference reads columns that are exact, .* this release has"):
-        mined.unseen(release, "age", "majority", folds=3, seed=1)
+        mined.predict_cross_validated(release, "age", "majority", folds=3, seed=1)
 
 
 def test_only_what_is_published_can_be_mined(adult):
-    assert published_name(adult, "age") == "age"
+    assert check_published(adult, "age") == "age"
     roles = {attribute.name: attribute.role for attribute in adult.schema.attributes} | {"age": Role.IDENTIFIER}
     hidden = Dataset("hidden", adult.table, adult.schema.with_roles(roles), adult.hierarchies)
     with pytest.raises(ValueError, match=r"'age' is not published\. Choose one of workclass"):
-        published_name(hidden, "age")
+        check_published(hidden, "age")
 
 
 # What fails
@@ -138,7 +138,7 @@ def raising(error):
     return does
 
 
-@pytest.mark.parametrize("of", ["mine", "unseen"])
+@pytest.mark.parametrize("of", ["predict_in_sample", "predict_cross_validated"])
 def test_who_says_nothing_keeps_what_was_released(release, monkeypatch, of):
     """Every second guess is None, or NaN of numbers: the released cell of that very person stands there."""
     nothing, said, kind = (np.nan, 33.5, float) if release.treated("noisy") else (None, "30-34", object)
@@ -147,8 +147,8 @@ def test_who_says_nothing_keeps_what_was_released(release, monkeypatch, of):
         return np.array([nothing if row % 2 == 0 else said for row in encoded.row], dtype=kind)
 
     miner = Strange("half", half)
-    monkeypatch.setattr(mined, "miners_of", lambda names: (miner,))
-    options = {"rng": 1} if of == "mine" else {"folds": 3, "seed": 1}
+    monkeypatch.setattr(mined, "resolve_miners", lambda names: (miner,))
+    options = {"rng": 1} if of == "predict_in_sample" else {"folds": 3, "seed": 1}
     guess = getattr(mined, of)(release, "age", "half", **options).guesses["half"]
     column = release.table["age"].to_numpy()
     kept = guess == column
@@ -160,8 +160,8 @@ def test_who_says_nothing_keeps_what_was_released(release, monkeypatch, of):
 def test_who_says_nothing_of_an_exact_attribute_is_not_right(release, monkeypatch):
     """In cross-validation the released cell is the truth that the miner was not shown."""
     miner = Strange("silent", lambda encoded: np.full(len(encoded.row), None, dtype=object))
-    monkeypatch.setattr(mined, "miners_of", lambda names: (miner,))
-    guess = mined.unseen(release, "salary", "silent", folds=3, seed=1).guesses["silent"]
+    monkeypatch.setattr(mined, "resolve_miners", lambda names: (miner,))
+    guess = mined.predict_cross_validated(release, "salary", "silent", folds=3, seed=1).guesses["silent"]
     assert set(guess) == {""}
 
 
@@ -169,31 +169,31 @@ def test_failures_are_named_and_others_go_on(release, monkeypatch):
     class Fault(RuntimeError):
         pass
 
-    kinds = {"unfinished": weka.Unfinished, "unavailable": weka.Unavailable, "refused": weka.Refused}
+    kinds = {"unfinished": weka.Unfinished, "unavailable": weka.Unavailable, "refused": weka.DataRefused}
     miners = [Strange(name, raising(error)) for name, error in kinds.items()]
-    monkeypatch.setattr(mined, "miners_of", lambda names: (*miners, *reference_set("majority")))
+    monkeypatch.setattr(mined, "resolve_miners", lambda names: (*miners, *reference_set("majority")))
     for found in (
-        mined.mine(release, "age", "", rng=1),
-        mined.unseen(release, "age", "", folds=3, seed=1),
+        mined.predict_in_sample(release, "age", "", rng=1),
+        mined.predict_cross_validated(release, "age", "", folds=3, seed=1),
     ):
         assert found.failed == {name: name for name in kinds}
         assert list(found.guesses) == ["majority"]
     # All of them: still no guess is made up, and the baseline is there.
-    monkeypatch.setattr(mined, "miners_of", lambda names: tuple(miners))
-    found = mined.mine(release, "age", "", rng=1)
+    monkeypatch.setattr(mined, "resolve_miners", lambda names: tuple(miners))
+    found = mined.predict_in_sample(release, "age", "", rng=1)
     assert (found.guesses, len(found.failed), len(found.baseline)) == ({}, 3, len(release))
-    monkeypatch.setattr(mined, "miners_of", lambda names: (Strange("faulty", raising(Fault)),))
+    monkeypatch.setattr(mined, "resolve_miners", lambda names: (Strange("faulty", raising(Fault)),))
     with pytest.raises(Fault):
-        mined.mine(release, "age", "", rng=1)
+        mined.predict_in_sample(release, "age", "", rng=1)
 
 
 # Fusion
 
 
 def test_a_vote_on_guesses_is_what_the_miner_that_votes_says(release):
-    found = mined.mine(release, "age", names(release), rng=7)
-    together = mined.fused(release, "age", names(release), found.guesses)
-    voter = mined.mine(release, "age", f"{names(release)}, fusion: vote", rng=7).guesses["fusion: vote"]
+    found = mined.predict_in_sample(release, "age", names(release), rng=7)
+    together = mined.predict_ensemble(release, "age", names(release), found.guesses)
+    voter = mined.predict_in_sample(release, "age", f"{names(release)}, fusion: vote", rng=7).guesses["fusion: vote"]
     assert list(together) == ["fusion: vote", "fusion: stacked"]
     assert together["fusion: vote"].tolist() == same(voter)
 
@@ -207,21 +207,21 @@ def test_a_stack_on_guesses_has_the_last_step_of_the_miner_that_stacks(release):
     column = release.table["age"]
     guesses = {m.name: m.fit(encoded(release), column).predict(encoded(release)) for m in members}
     stack = Vote("fusion: stacked", members, stacking).fit(encoded(release), column)
-    together = mined.fused(release, "age", names(release), guesses)
+    together = mined.predict_ensemble(release, "age", names(release), guesses)
     assert together["fusion: stacked"].tolist() == same(stack.predict(encoded(release)))
 
 
 def test_a_fusion_knows_nothing_but_the_release(adult):
     """Where everybody's cell is suppressed, the miners can learn no label, and their fusions make none up."""
     release = Suppress("sex").sanitize(adult, rng=0)
-    found = mined.mine(release, "sex", "majority, naive Bayes", rng=1).guesses
-    together = mined.fused(release, "sex", "majority, naive Bayes", found)
+    found = mined.predict_in_sample(release, "sex", "majority, naive Bayes", rng=1).guesses
+    together = mined.predict_ensemble(release, "sex", "majority, naive Bayes", found)
     assert set(np.concatenate(list(together.values()))) == {"*"}
 
 
 def test_members_that_failed_have_no_voice(release):
-    found = mined.mine(release, "age", "majority, decision tree", rng=7).guesses
-    together = mined.fused(release, "age", names(release), found)
+    found = mined.predict_in_sample(release, "age", "majority, decision tree", rng=7).guesses
+    together = mined.predict_ensemble(release, "age", names(release), found)
     given = list(found.values())
     assert together["fusion: vote"].tolist() == same(vote(given))
     trust = stacking(reference_set("majority, decision tree"), encoded(release), release.table["age"].to_numpy())
@@ -232,14 +232,14 @@ def test_members_that_failed_have_no_voice(release):
 
 
 def test_miners_by_name(monkeypatch):
-    assert mined.miners_of("three") == reference_set("three")
-    monkeypatch.setattr(weka, "named", lambda names: ("Weka's", names))
-    assert mined.miners_of("Weka three") == ("Weka's", "Weka three")
+    assert mined.resolve_miners("basic") == reference_set("basic")
+    monkeypatch.setattr(weka, "find_miners_by_name", lambda names: ("Weka's", names))
+    assert mined.resolve_miners("Weka basic") == ("Weka's", "Weka basic")
 
 
 def test_each_purpose_setting_and_seed_has_a_stream_of_its_own():
     streams = [
-        mined.stream(seed, sanitizer, purpose)
+        mined.derive_seed(seed, sanitizer, purpose)
         for seed in (1, 2)
         for sanitizer in (KMember(2), KMember(20), LaplaceNoise(1), None)
         for purpose in ("sanitize", "publish", "deal")

@@ -6,7 +6,7 @@ import pytest
 from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.disclosure.published_models import models_published
+from privnb.evaluation.disclosure.published_models import attack_published_models
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 
@@ -26,7 +26,7 @@ def table(secret_of):
 
 
 def found(dataset, miner="unpruned tree", *, control="", **given):
-    rows = models_published(dataset, miner, **given)
+    rows = attack_published_models(dataset, miner, **given)
     return rows[rows.control == control].set_index("measure")
 
 
@@ -58,7 +58,7 @@ def test_a_model_that_always_says_the_same_adds_nothing():
 @pytest.mark.slow
 def test_the_gain_is_of_pairs():
     """The difference of two shares, within its interval; its p is McNemar's."""
-    rows = models_published(load("adult", records=2000), "three", examples=100)
+    rows = attack_published_models(load("adult", records=2000), "basic", examples=100)
     rows = rows[rows.control == ""]
     assert {*rows.miner} == {"naive Bayes", "decision tree", "random forest"}
     for _, own in rows.groupby("miner"):
@@ -72,9 +72,9 @@ def test_the_gain_is_of_pairs():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"examples": 1}, "examples must be a whole number from 2"),
-        ({"examples": 2000}, "below the 2000 records"),
-        ({"miner": "linear regression"}, "guesses no categories"),
+        ({"examples": 1}, "`examples` must be a whole number of at least 2"),
+        ({"examples": 2000}, "below the number of records, 2000"),
+        ({"miner": "linear regression"}, "does not guess categories"),
         ({"miner": "nobody"}, "there is no miner"),
     ],
 )
@@ -91,5 +91,5 @@ def test_a_number_is_no_secret():
         "n", dataset.table[names].assign(pay=3), schema,
         {n: dataset.hierarchies[n] for n in names if n in dataset.hierarchies},
     )  # fmt: skip
-    with pytest.raises(NotForThisTable, match="right or wrong is asked of categories"):
-        models_published(numbers, "majority", examples=50)
+    with pytest.raises(NotForThisTable, match="only guesses of categories can be correct or wrong"):
+        attack_published_models(numbers, "majority", examples=50)

@@ -7,7 +7,15 @@ from hypothesis import given, strategies as st
 from scipy import stats
 from support.results_frame import made, short
 
-from privnb.evaluation.results import COLUMNS, KEY, join, over_seeds, summary, tidy, withheld
+from privnb.evaluation.results import (
+    COLUMNS,
+    KEY_COLUMNS,
+    average_seeds,
+    join_results,
+    summarize_miners,
+    tidy,
+    withhold_counts,
+)
 from privnb.measures.intervals import t_interval
 
 NONE = np.nan
@@ -33,28 +41,28 @@ def same(found, expected):
 
 
 def test_the_worst_and_the_average():
-    found = summary(tidy([row("one", 30, 20, 40), row("two", 50, 40, 60), row("three", 10, 5, 20)]), "modern")
+    found = summarize_miners(tidy([row("one", 30, 20, 40), row("two", 50, 40, 60), row("three", 10, 5, 20)]), "modern")
     assert same(told(found), {"modern worst": (50, 40, 60), "modern average": (30, NONE, NONE)})
     assert list(found) == COLUMNS
-    assert told(summary(tidy([row("one", 0.0), row("two", 0.0)]), averages=False)).keys() == {"worst"}
+    assert told(summarize_miners(tidy([row("one", 0.0), row("two", 0.0)]), averages=False)).keys() == {"worst"}
 
 
 def test_each_sanitizer_seed_measure_and_target_has_its_own():
     apart = [{"seed": 2}, {"measure": "anti_utility_B"}, {"parameters": "k=3"}, {}]
-    found = summary(tidy([row(miner, 10, **options) for miner in ("one", "two") for options in apart]))
+    found = summarize_miners(tidy([row(miner, 10, **options) for miner in ("one", "two") for options in apart]))
     assert len(found) == 8
-    assert not found.duplicated(KEY).any()
+    assert not found.duplicated(KEY_COLUMNS).any()
 
 
 @given(st.lists(st.sampled_from([0, 3, 7, 9, 10, 14, 200]), min_size=1, max_size=5))
 def test_neither_tells_what_was_withheld(counts):
     """Whatever the withheld counts are, the summary is the same, and both of its bounds hold."""
     exact = tidy([row(str(place), count) for place, count in enumerate(counts)])
-    shown = withheld(exact, 10)
-    summed = summary(shown)
+    shown = withhold_counts(exact, 10)
+    summed = summarize_miners(shown)
     found = told(summed)
     others = exact.assign(value=exact.value.where(shown.value.notna(), 5))
-    pd.testing.assert_frame_equal(summary(withheld(others, 10)), summed)
+    pd.testing.assert_frame_equal(summarize_miners(withhold_counts(others, 10)), summed)
     for name, number in {"worst": max(counts), "average": np.mean(counts)}.items():
         value, low, high = found[name]
         hidden = number in range(1, 10) if name == "worst" else any(0 < count < 10 for count in counts)
@@ -63,26 +71,28 @@ def test_neither_tells_what_was_withheld(counts):
 
 
 def test_the_bounds_of_an_average_follow_from_those_told():
-    found = summary(tidy([row("one", 100, 80, 120), few("two"), row("three", 0, 0, 1)]))
+    found = summarize_miners(tidy([row("one", 100, 80, 120), few("two"), row("three", 0, 0, 1)]))
     assert same(told(found), {"worst": (100, 80, 120), "average": (NONE, 101 / 3, 109 / 3)})
 
 
 def test_what_is_withheld_without_bounds_may_be_the_worst():
     weighted = {"measure": "anti_utility_W_weighted"}
-    found = summary(tidy([row("one", 15, **weighted), row("two", NONE, **weighted), row("three", 0, **weighted)]))
+    found = summarize_miners(
+        tidy([row("one", 15, **weighted), row("two", NONE, **weighted), row("three", 0, **weighted)])
+    )
     assert same(told(found), {"worst": (NONE,) * 3, "average": (NONE,) * 3})
 
 
 def test_nothing_to_sum_up():
-    assert list(summary(tidy([]))) == COLUMNS
-    assert len(join(tidy([row("one", 1)]), summary(tidy([])))) == 1
+    assert list(summarize_miners(tidy([]))) == COLUMNS
+    assert len(join_results(tidy([row("one", 1)]), summarize_miners(tidy([])))) == 1
 
 
 # Several seeds
 
 
 def test_repeats_become_their_mean_with_the_interval_of_it():
-    found = over_seeds(tidy([row("one", value, 1, 99, seed=seed) for seed, value in enumerate([90, 100, 110], 1)]))
+    found = average_seeds(tidy([row("one", value, 1, 99, seed=seed) for seed, value in enumerate([90, 100, 110], 1)]))
     low, high = stats.t.interval(0.95, 2, 100, stats.sem([90, 100, 110]))
     assert same(told(found), {"one": (100, low, high)})
     assert found.seed.isna().all()
@@ -91,30 +101,51 @@ def test_repeats_become_their_mean_with_the_interval_of_it():
 
 def test_a_single_seed_keeps_its_interval_and_rows_their_order():
     rows = [row("b", 50, 40, 60), row("a", 20, 10, 30), row("b", 70, 60, 80, seed=2), row("c", 5, 1, 9)]
-    found = over_seeds(tidy(rows))
+    found = average_seeds(tidy(rows))
     assert found.miner.tolist() == ["b", "a", "c"]
     assert told(found)["a"] == (20, 10, 30)
     assert told(found)["b"][0] == 60
     once = tidy(rows[1:])
-    pd.testing.assert_frame_equal(over_seeds(once), once, check_dtype=False)
+    pd.testing.assert_frame_equal(average_seeds(once), once, check_dtype=False)
 
 
 def test_one_withheld_seed_withholds_the_mean():
-    found = over_seeds(tidy([row("one", 12, 8, 17), few("one", seed=2), row("one", 14, 9, 20, seed=3)]))
+    found = average_seeds(tidy([row("one", 12, 8, 17), few("one", seed=2), row("one", 14, 9, 20, seed=3)]))
     assert same(told(found), {"one": (NONE, 1, 20)})
     guessed = [row("one", 50, baseline=baseline, seed=seed) for seed, baseline in enumerate([40, NONE], 1)]
-    assert over_seeds(tidy(guessed)).baseline.isna().all()
+    assert average_seeds(tidy(guessed)).baseline.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "of", "mean"),
+    [
+        ([21, 0, 0], NONE, (NONE, 1, 9)),
+        ([60, 60, 39], 60, (NONE, 51, 59)),
+        ([0, 0, 0], NONE, None),
+        ([30, 0, 0], NONE, None),
+        ([5, 6, 7], NONE, None),  # shown one by one, so that the reader's limit is lower
+        ([3, 0, 0], NONE, (NONE, 1, 9)),
+    ],
+)
+def test_a_mean_of_few_people_is_withheld_as_a_count_is(counts, of, mean):
+    rows = tidy([row("one", count, seed=seed) for seed, count in enumerate(counts, 1)]).assign(of=of)
+    found = told(average_seeds(rows))["one"]
+    assert same({"one": found}, {"one": mean}) if mean else found[0] == np.mean(counts)
+    weighted = average_seeds(rows.assign(variant="weighted"))
+    assert weighted.value.item() == np.mean(counts)
+    guessed = tidy([row("one", 50, baseline=count, seed=seed) for seed, count in enumerate(counts, 1)]).assign(of=of)
+    assert average_seeds(guessed).baseline.isna().item() == bool(mean and np.isnan(mean[0]))
 
 
 def test_an_interval_stays_where_numbers_can_be():
-    counts = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([10, 60], 1)]))
+    counts = average_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([10, 60], 1)]))
     assert counts.low.item() == 0
     again = tidy([row("one", value, seed=value) for value in (10, 60)])
-    assert over_seeds(again.assign(of=70)).high.item() == 70, "of 70 people"
-    assert over_seeds(again.assign(of=600)).high.item() > 300
+    assert average_seeds(again.assign(of=70)).high.item() == 70, "of 70 people"
+    assert average_seeds(again.assign(of=600)).high.item() > 300
     gains = [row("one", each, seed=seed, measure="accuracy_gain") for seed, each in enumerate([10, 60], 1)]
-    assert over_seeds(tidy(gains)).low.item() < 0
-    differences = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([-10, 60], 1)]))
+    assert average_seeds(tidy(gains)).low.item() < 0
+    differences = average_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([-10, 60], 1)]))
     assert differences.low.item() < -10
 
 
@@ -163,11 +194,11 @@ def test_students_interval(values):
 
 def test_counts_of_people_alone_are_withheld_and_the_given_results_stay():
     given = tidy([row("one", 9, 5, 15, baseline=9), row("two", 10, baseline=10), row("three", 0)])
-    shown = withheld(given, 10)
+    shown = withhold_counts(given, 10)
     assert same(told(shown), {"one": (NONE, 1, 9), "two": (10, NONE, NONE), "three": (0, NONE, NONE)})
     assert shown.baseline.fillna(-1).tolist() == [-1, 10, 0]
     assert given.value.tolist() == [9, 10, 0]
     gain = tidy([row("", 0.5, measure="accuracy_gain")])
-    pd.testing.assert_frame_equal(withheld(gain, 10), gain)
-    with pytest.raises(ValueError, match="fewest must be a whole number from 2, got 1"):
-        withheld(gain, 1)
+    pd.testing.assert_frame_equal(withhold_counts(gain, 10), gain)
+    with pytest.raises(ValueError, match="min_count must be a whole number of at least 2; got 1"):
+        withhold_counts(gain, 1)

@@ -12,15 +12,15 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import trade_off
 from privnb.evaluation.utility import queries
 from privnb.measures.disclosure.gains import accuracy_gain, class_counts
-from privnb.measures.disclosure.tradeoff import privacy_losses, revealed_losses
+from privnb.measures.disclosure.tradeoff import compute_revealed_losses, privacy_losses
 from privnb.measures.utility.queries import CountQueries, relative_errors
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.papers.li_li_2009.characteristics import made_up
+from privnb.papers.li_li_2009.characteristics import build_people
 from privnb.privacy_models import FrequencyDiversity, KAnonymity
 from privnb.sanitizers import Bucketize, Identity, Mondrian, RandomizedResponse, Suppress
 
-TOWNS = made_up(
+TOWNS = build_people(
     (30, "north", "ill"), (10, "north", "well"), (10, "south", "ill"), (50, "south", "well"), knows=("town",)
 )
 
@@ -64,13 +64,15 @@ def test_buckets_lose_the_same_privacy_and_are_measured_beside():
 def test_a_release_may_tell_what_is_false():
     """A fifth of all people is ill, and of town b. In the west, where a is, it is more: that misleads about b alone."""
     tree = Taxonomy("town", (("a", "west", "*"), ("b", "west", "*"), ("c", "east", "*")))
-    people = made_up(
+    people = build_people(
         (10, "a", "ill"), (18, "b", "ill"), (72, "b", "well"), (12, "c", "ill"), (88, "c", "well"), knows=("town",)
     )  # fmt: skip
     people = Dataset("toy", people.table, people.schema, {"town": tree})
     results = questions.trade_off(people, [Mondrian(KAnonymity(20))])
     assert values(results, "Mondrian")["classes"] == 2
-    assert values(trade_off.scales(people))["large_populations"] == 4  # a, b, the west, and the east, which is c
+    assert (
+        values(trade_off.measure_scales(people))["large_populations"] == 4
+    )  # a, b, the west, and the east, which is c
     assert values(results, "Mondrian")["worse_than_trivial"] == 1 / 4
 
 
@@ -93,14 +95,14 @@ def test_without_large_populations_privacy_is_measured_alone():
     found = questions.trade_off(TOWNS, [Identity()], support=0.7)
     assert "privacy_loss" in set(found.measure)
     assert not found.measure.isin(["utility_loss", "worse_than_trivial"]).any()
-    assert values(trade_off.scales(TOWNS, support=0.7))["large_populations"] == 0
-    assert values(trade_off.scales(TOWNS))["large_populations"] == 2
+    assert values(trade_off.measure_scales(TOWNS, support=0.7))["large_populations"] == 0
+    assert values(trade_off.measure_scales(TOWNS))["large_populations"] == 2
 
 
 def test_few_people_are_not_counted():
     """Nine people in a home are all ill: they reach the scale, and have bounds only."""
     for few, told in ((9, False), (10, True)):
-        people = made_up((few, "home", "ill"), (200, "else", "ill"), (300, "else", "well"), knows=("town",))
+        people = build_people((few, "home", "ill"), (200, "else", "ill"), (300, "else", "well"), knows=("town",))
         row = questions.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
         n = len(people)
         if told:
@@ -113,7 +115,7 @@ def test_few_people_are_not_counted():
 def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
     """Whoever is alone with a rare value loses what is a function of its count: known, so would be the count."""
     for rare, told in ((3, False), (10, True)):
-        people = made_up((rare, "home", "rare"), (60, "else", "ill"), (90, "else", "well"), knows=("town",))
+        people = build_people((rare, "home", "rare"), (60, "else", "ill"), (90, "else", "well"), knows=("town",))
         found = pd.concat(
             [
                 questions.trade_off(people, [Identity(), Suppress()]),
@@ -128,22 +130,22 @@ def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
 
 def test_all_but_few_tell_the_few():
     """Eight people are not hit: as few as would be withheld if they were."""
-    people = made_up((150, "a", "ill"), (150, "b", "well"), (4, "c", "ill"), (4, "c", "well"), knows=("town",))
+    people = build_people((150, "a", "ill"), (150, "b", "well"), (4, "c", "ill"), (4, "c", "well"), knows=("town",))
     row = questions.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
     assert np.isnan(row.value)
     assert row.low < 300 / 308 < row.high
 
 
 def test_rare_values_are_withheld_with_others_that_hide_them():
-    people = made_up(
+    people = build_people(
         (4, "a", "rare"), (5, "a", "scarce"), (11, "b", "seldom"), (80, "b", "often"), (90, "a", "well"),
         knows=("town",),
     )  # fmt: skip
-    found = short(trade_off.scales(people)).set_index(["measure", "target"]).value
+    found = short(trade_off.measure_scales(people)).set_index(["measure", "target"]).value
     for measure in ("sensitive_share", "revealed_loss"):
         withheld = found[measure].isna()
         assert set(withheld[withheld].index) == {"health rare", "health scarce", "health seldom"}
-    assert trade_off.scales(people, fewest=2).value.notna().all()
+    assert trade_off.measure_scales(people, min_count=2).value.notna().all()
 
 
 @pytest.mark.parametrize("distance", ["Jensen-Shannon", "total variation"])
@@ -158,9 +160,9 @@ def test_the_distance_is_told(distance):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"sensitive": "town"}, "'town' is a quasi-identifier of 'made up'"),
+        ({"sensitive": "town"}, "'town' is a quasi-identifier of 'invented'"),
         ({"support": 0}, "support must be a share above 0"),
-        ({"distance": "euclid"}, "a distance is a Taxonomy or one of"),
+        ({"distance": "euclid"}, "`distance` must be a Taxonomy or one of"),
     ],
 )
 def test_what_is_wrong_is_refused(asked, said):
@@ -193,7 +195,9 @@ def two_known(seed=0, people=400):
 
 def test_errors_are_those_of_the_queries():
     data, split = two_known(), Mondrian(KAnonymity(40))
-    found = queries.count_queries(data, [Identity(), split, Bucketize(split)], dimension=2, selectivity=0.1, number=50)
+    found = queries.measure_query_errors(
+        data, [Identity(), split, Bucketize(split)], dimension=2, selectivity=0.1, number=50
+    )
     rows = found[found.target == "qd=2, sel=0.1"].set_index(["measure", "sanitizer"])
     assert rows.value["queries", "Identity"] == 50
     drawn = CountQueries.of(data, "health", 2, 0.1, rng=[1, 2], number=50)
@@ -211,20 +215,20 @@ def test_errors_are_those_of_the_queries():
 
 def test_other_seeds_ask_other_queries():
     first, again, other = (
-        queries.count_queries(two_known(), [Suppress()], dimension=1, number=40, seed=seed) for seed in (1, 1, 2)
+        queries.measure_query_errors(two_known(), [Suppress()], dimension=1, number=40, seed=seed) for seed in (1, 1, 2)
     )
     pd.testing.assert_frame_equal(first, again)
     assert first.value.tolist() != other.value.tolist()
 
 
 def test_queries_that_cannot_be_asked_say_so():
-    found = queries.count_queries(two_known(), [Suppress()], dimension=3)
+    found = queries.measure_query_errors(two_known(), [Suppress()], dimension=3)
     assert found[["measure", "value", "target"]].values.tolist() == [["queries", 0, "qd=3, sel=0.05"]]
 
 
 def test_too_few_queries_that_count_somebody_tell_nothing():
     """Read to the letter each attribute names one value: nearly all queries of four people count nobody."""
-    found = queries.count_queries(
+    found = queries.measure_query_errors(
         two_known(people=20), [Suppress()], dimension=2, selectivity=0.01, number=12, reading="literal"
     )
     assert found.measure.tolist() == ["queries", "empty_queries"]
@@ -236,8 +240,8 @@ def test_too_few_queries_that_count_somebody_tell_nothing():
 
 
 def test_without_neutral_attributes_both_learn_the_same():
-    """A miner that learns from two classes says what the adversary says: the commonest value of each."""
-    found = trade_off.direct(TOWNS, [Identity(), Mondrian(FrequencyDiversity(3, "health"))])
+    """A miner that learns from two classes says what the adversary says: the most common value of each."""
+    found = trade_off.compare_gains(TOWNS, [Identity(), Mondrian(FrequencyDiversity(3, "health"))])
     gain = accuracy_gain(class_counts(Identity().sanitize(TOWNS, rng=0), "health"))
     rows = found[found.sanitizer == "Identity"].set_index("measure").value
     assert rows["accuracy_gain"] == pytest.approx(gain) == pytest.approx(0.2)
@@ -250,7 +254,7 @@ def test_nobody_predicts_a_number():
     data = two_known()
     schema = data.schema.with_roles({"town": Role.QUASI_IDENTIFIER, "health": Role.NEUTRAL, "age": Role.SENSITIVE})
     numeric = Dataset("toy", data.table, schema, {"town": data.hierarchies["town"]})
-    assert set(trade_off.direct(numeric, [Identity()]).measure) == {"accuracy_gain", "knowledge_gain"}
+    assert set(trade_off.compare_gains(numeric, [Identity()]).measure) == {"accuracy_gain", "knowledge_gain"}
     assert "privacy_loss" in set(questions.trade_off(numeric, [Identity()]).measure)
 
 
@@ -263,18 +267,18 @@ def adult():
 
 
 def test_the_scales_of_the_paper(adult):
-    found = short(trade_off.scales(adult)).set_index(["measure", "target"]).value
+    found = short(trade_off.measure_scales(adult)).set_index(["measure", "target"]).value
     assert found["large_populations", "occupation"] == 1026
     revealed = found["revealed_loss"]
     assert (revealed.index[0], revealed.index[-1]) == ("occupation Craft-repair", "occupation Armed-Forces")
     assert revealed.iloc[[0, -1]].round(6).tolist() == [0.488122, 0.691742]
-    assert revealed.tolist() == pytest.approx(sorted(revealed_losses(adult, "occupation")))
+    assert revealed.tolist() == pytest.approx(sorted(compute_revealed_losses(adult, "occupation")))
     assert found["sensitive_share"].sum() == pytest.approx(1)
     assert found["sensitive_share"]["occupation Priv-house-serv"] == pytest.approx(232 / 45222)
 
 
 def test_on_lines_mondrian_cuts_between_any_two_values(adult):
-    lines = trade_off.on_lines(adult)
+    lines = trade_off.order_values(adult)
     assert lines.name == adult.name
     pd.testing.assert_frame_equal(lines.table, adult.table)
     assert isinstance(lines.hierarchies["age"], Ranges)
@@ -285,7 +289,7 @@ def test_on_lines_mondrian_cuts_between_any_two_values(adult):
 
 def test_the_ends_of_the_trade_off(adult):
     trees = dict(adult.hierarchies)
-    found = questions.trade_off(trade_off.on_lines(adult), [Identity(), Suppress()], hierarchies=trees)
+    found = questions.trade_off(trade_off.order_values(adult), [Identity(), Suppress()], hierarchies=trees)
     rows = found.set_index(["sanitizer", "measure"]).value
     assert round(rows["Suppress", "utility_loss"], 5) == 0.04623
     assert rows["Suppress", "privacy_loss"] == 0

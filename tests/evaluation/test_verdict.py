@@ -9,8 +9,8 @@ from support import questions
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.predictions import Mined, mine
-from privnb.evaluation.results import summary
+from privnb.evaluation.predictions import Predictions, predict_in_sample
+from privnb.evaluation.results import summarize_miners
 from privnb.evaluation.utility import utilities
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
@@ -56,9 +56,9 @@ def said(monkeypatch):
         healths = ORIGINAL if release.provenance.sanitizer == "Identity()" else RELEASED
         of = {"health": healths, "age": AGES, "sex": SEXES}[target]
         guesses = {name: np.array(text.split(), dtype=object) for name, text in of.items()}
-        return Mined(guesses, np.full(6, NOBODY[target], dtype=object), {})
+        return Predictions(guesses, np.full(6, NOBODY[target], dtype=object), {})
 
-    monkeypatch.setattr(utilities, "mine", said)
+    monkeypatch.setattr(utilities, "predict_in_sample", said)
 
 
 def good(targets="health", **options):
@@ -75,7 +75,7 @@ def bad(targets="age", **options):
 @pytest.mark.usefixtures("said")
 def test_a_verdict_by_hand(six):
     """Right on the original: 5 and 5 of 6; on the release 3 and 4. Nearer ages: 2 and 4, together all six."""
-    verdict = Scenario(good(), bad()).judge(six, Suppress(), fewest=2)
+    verdict = Scenario(good(), bad()).judge(six, Suppress(), min_count=2)
     assert verdict.original == {"naive Bayes": 5, "decision tree": 5}
     assert verdict.utility == {"naive Bayes": 3, "decision tree": 4}
     assert verdict.utility_baseline == 3  # three ill, three well
@@ -105,7 +105,9 @@ def test_the_medical_researcher(six):
 @pytest.mark.usefixtures("said")
 def test_a_decline_of_nothing_is_an_error(six):
     ruin = good({"health": lambda predicted, true: np.where(predicted == true, 1, -5)})
-    with pytest.raises(ValueError, match=r"of the original data is 0\.0; a decline needs a positive one"):
+    with pytest.raises(
+        ValueError, match=r"of the original must be positive, so that a decline can be computed; got 0\.0"
+    ):
         Scenario(ruin, bad()).judge(six, Suppress())
 
 
@@ -143,20 +145,20 @@ def test_several_fields(six, how, bayes, tree):
 
 @pytest.mark.usefixtures("said")
 def test_acceptable_names_the_miner_that_breaks_it(six):
-    verdict = Scenario(good(), bad()).judge(six, Suppress(), fewest=2)
+    verdict = Scenario(good(), bad()).judge(six, Suppress(), min_count=2)
     accepted = verdict.acceptable(min_good=0.6, max_bad=4)
     assert accepted
-    assert (accepted.breaks, accepted.reason) == ({}, "acceptable: no miner breaks a threshold")
+    assert (accepted.breaks, accepted.reason) == ({}, "No miner breaks a threshold.")
     refused = verdict.acceptable(min_good=0.61, max_bad=3)
     assert not refused
     assert refused.breaks == {"good": "naive Bayes", "bad": "decision tree"}
     assert refused.reason == (
         "naive Bayes keeps 60.00% of its good utility, below 61.00%; "
-        "decision tree attains an anti-utility of 4, above 3"
+        "decision tree attains an anti-utility of 4, above 3."
     )
     assert verdict.acceptable(0.6, 3).breaks == {"bad": "decision tree"}
     for wrong in [(60, 3), (0.6, -1), (float("nan"), 1)]:
-        with pytest.raises(ValueError, match="min_good is a share of the original's good utility"):
+        with pytest.raises(ValueError, match="`min_good` must be a share of the original's good utility"):
             verdict.acceptable(*wrong)
 
 
@@ -172,14 +174,16 @@ def test_few_people_are_told_to_the_owner_alone(six, weights):
     bounds = told[["low", "high"]]
     assert (bounds == [1, 6] if weights is None else bounds.isna()).all(axis=None)
     reason = verdict.acceptable(0, 0).reason
-    assert reason == "decision tree attains an anti-utility of withheld (few people), above 0"
+    assert reason == "decision tree attains an anti-utility of withheld (few people), above 0."
     assert "withheld (few people) at worst" in repr(verdict)
 
 
 @pytest.mark.usefixtures("said")
 @pytest.mark.parametrize("weights", [[1, 2], [0] * 6, [1, 1, 1, 1, 1, -1], [1, 1, 1, 1, 1, float("nan")]])
 def test_weights_that_weigh_nobody_are_refused(six, weights):
-    with pytest.raises(ValueError, match="interest weights are 6 numbers from 0, one per person and not all 0"):
+    with pytest.raises(
+        ValueError, match="interest weights must be 6 numbers of at least 0, one for each person and not all 0"
+    ):
         Scenario(good(), bad(weights=weights)).judge(six, Suppress())
 
 
@@ -214,7 +218,7 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
     parts = [verdict.table if place == 0 else verdict.table[verdict.table.sanitizer != "Identity"]
              for place, verdict in enumerate(verdicts)]  # fmt: skip
     judged = pd.concat(parts, ignore_index=True)
-    good = evaluation.good_utility(adult, sanitizers)
+    good = evaluation.measure_good_utility(adult, sanitizers)
     bad = pd.concat([questions.anti_utility(adult, sanitizer) for sanitizer in sanitizers])
     bad = bad[(bad.measure == "anti_utility") & (bad.scenario == "A") & (bad.variant == "") & (bad.control == "")]
     bad = bad[~bad.miner.str.startswith("fusion")]
@@ -222,9 +226,9 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
     for measure, rows in {
         ("good_utility", "utility_decline"): [
             good,
-            summary(good.query("measure == 'utility_decline'"), averages=False),
+            summarize_miners(good.query("measure == 'utility_decline'"), averages=False),
         ],
-        ("anti_utility",): [bad, summary(single)],
+        ("anti_utility",): [bad, summarize_miners(single)],
     }.items():
         found, expected = judged[judged.measure.isin(measure)], pd.concat(rows)
         expected = expected.assign(scenario="")
@@ -268,7 +272,7 @@ def test_what_cannot_be_judged_is_refused(adult):
         Scenario(good("salary"), either).judge(adult, Identity())
     with pytest.raises(SchemaError, match="has no attribute 'wait'"):
         Scenario(good("salary"), AntiUtility("wait")).judge(adult, Identity())
-    with pytest.raises(ValueError, match="how must be one of sum, any, all, got 'most'"):
+    with pytest.raises(ValueError, match="how must be one of sum, any, all; got 'most'"):
         Scenario(good("salary", miners="majority"), AntiUtility("age", how="most")).judge(adult, Identity())
 
 
@@ -281,13 +285,13 @@ def knowing(monkeypatch):
 
     def knows(release, target, miners, *, rng):
         if release.provenance.sanitizer == "Identity()":
-            return mine(release, target, miners, rng=rng)
+            return predict_in_sample(release, target, miners, rng=rng)
         counts = gains.class_counts(release, target)
         shares = counts / counts.sum(axis=1, keepdims=True)
         shift = np.abs(shares - counts.sum(axis=0) / counts.sum()).sum(axis=1) / 2
-        return Mined({"majority": shift[release.classes]}, np.zeros(len(release)), {})
+        return Predictions({"majority": shift[release.classes]}, np.zeros(len(release)), {})
 
-    monkeypatch.setattr(utilities, "mine", knows)
+    monkeypatch.setattr(utilities, "predict_in_sample", knows)
 
 
 def representatives(table, released):
@@ -327,6 +331,6 @@ def test_another_seed_is_that_of_the_stored_tasks_on_the_reordered_table(adult):
     there = questions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
     there = there[(there.scenario == "A") & (there.variant == "") & (there.control == "")].set_index("miner").value
     feared = Scenario(GoodUtility("salary", miners="majority"), AntiUtility("age", miners="majority, decision stump"))
-    verdict = feared.judge(evaluation.reordered(adult, 2), LaplaceNoise(0.5), rng=2)
+    verdict = feared.judge(evaluation.reorder_records(adult, 2), LaplaceNoise(0.5), rng=2)
     assert verdict.anti_utility == there[["majority", "decision stump"]].to_dict()
     assert verdict.anti_utility != feared.judge(adult, LaplaceNoise(0.5), rng=1).anti_utility

@@ -12,7 +12,7 @@ from support.results_frame import short
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.predictions import Mined
+from privnb.evaluation.predictions import Predictions
 from privnb.evaluation.store import Store
 from privnb.evaluation.utility import workload
 from privnb.measures.disclosure import gains
@@ -71,7 +71,7 @@ ROWS = (
 @pytest.fixture(scope="module")
 def table_3():
     """The fifteen sanitizations on all of Adult: a row each, a column a measure."""
-    chosen = disclosures.sanitizations("occupation", "marital-status")
+    chosen = disclosures.build_paper_sanitizers("occupation", "marital-status")
     results = questions.disclosure(occupation_in(), chosen)
     wide = results.pivot_table(index=["sanitizer", "parameters"], columns="measure", values="value", sort=False)
     assert len(wide) == len(chosen) == 15
@@ -134,19 +134,19 @@ def test_where_no_split_is_allowed_all_are_one_class(sample):
     impossible = Mondrian(RecursiveDiversity(3, 15, "occupation"))
     with pytest.raises(SanitizationError):
         impossible.sanitize(sample, rng=0)
-    release = disclosures.released(sample, impossible)
+    release = disclosures.sanitize_or_replace(sample, impossible)
     assert release.suppressed == len(sample)
     found = questions.disclosure(sample, [impossible])
     assert set(found.sanitizer) == {"Mondrian"}
     assert found.parameters.str.contains("l=15").all()
     assert one(found, measure="accuracy_gain").value == 0
-    possible = disclosures.released(sample, Mondrian(RecursiveDiversity(3, 5, "occupation")))
+    possible = disclosures.sanitize_or_replace(sample, Mondrian(RecursiveDiversity(3, 5, "occupation")))
     assert possible.suppressed == 0
 
 
 def test_a_question_that_makes_no_sense_is_not_answered_by_the_convention(sample):
     with pytest.raises(SanitizationError, match="which has the role 'quasi-identifier'"):
-        disclosures.released(sample, Mondrian(RecursiveDiversity(3, 2, "age")))
+        disclosures.sanitize_or_replace(sample, Mondrian(RecursiveDiversity(3, 2, "age")))
 
 
 # The adversary
@@ -155,7 +155,7 @@ def test_a_question_that_makes_no_sense_is_not_answered_by_the_convention(sample
 def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10)), Suppress(), Suppress("sensitive"), Bucketize(KMember(20))]
     found = questions.disclosure(sample, chosen)
-    same = evaluation.adversary_gains(sample, chosen)
+    same = evaluation.measure_adversary_gains(sample, chosen)
     both = found.merge(same, on=["sanitizer", "parameters", "measure", "target", "seed"], suffixes=("", "_before"))
     assert len(both) == len(same) == 10
     assert both.value.tolist() == pytest.approx(both.value_before.tolist())
@@ -164,7 +164,7 @@ def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
 
 def test_either_trivial_sanitization_leaves_the_prior_alone(sample):
     for knows in ("", "all"):
-        found = questions.disclosure(sample, disclosures.trivial(), knows=knows, miners="unpruned tree")
+        found = questions.disclosure(sample, disclosures.list_trivial_sanitizers(), knows=knows, miners="unpruned tree")
         told = found.measure.isin(["posterior_accuracy", "largest_posterior"])
         assert (found[~told].value.abs() < 1e-12).all()
         surest = found[found.measure == "largest_posterior"]
@@ -222,7 +222,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
         def fit(self, encoded, target):
             raise weka.Unfinished("too slow")
 
-    monkeypatch.setattr(disclosures, "miners_of", lambda names: (Slow("slow"),))
+    monkeypatch.setattr(disclosures, "resolve_miners", lambda names: (Slow("slow"),))
     found = questions.disclosure(sample, [Identity()], miners="slow")
     slow = one(found, miner="slow")
     assert (slow.measure, slow.target, slow.status) == ("accuracy_gain", "occupation", "unfinished")
@@ -235,7 +235,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
 def test_utility_is_the_share_of_people_guessed_right(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10))]
     found = questions.utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
-    same = evaluation.good_utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
+    same = evaluation.measure_good_utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
     same = same[same.measure == "good_utility"]
     assert found.miner.tolist() == same.miner.tolist() == ["naive Bayes", "decision tree"] * 2
     for column in ("value", "low", "high", "baseline"):
@@ -267,10 +267,15 @@ def test_the_gain_is_over_the_best_miner_on_the_better_trivial_release(sample):
     found = questions.utility_gain(sample, chosen, target=target, miners="naive Bayes, decision tree", folds=5)
     truth, right = sample.table[target].to_numpy(), {}
     names = [name for name in sample.schema.names() if name != target]
-    for sanitizer, miner in itertools.product([*disclosures.trivial(), *chosen], ["naive Bayes", "decision tree"]):
-        release = disclosures.released(sample, sanitizer)
+    for sanitizer, miner in itertools.product(
+        [*disclosures.list_trivial_sanitizers(), *chosen], ["naive Bayes", "decision tree"]
+    ):
+        release = disclosures.sanitize_or_replace(sample, sanitizer)
         right[sanitizer, miner] = (predictions(release, target, names, miner, folds=5) == truth).astype(float)
-    base = max((right[s, m] for s in disclosures.trivial() for m in ("naive Bayes", "decision tree")), key=np.mean)
+    base = max(
+        (right[s, m] for s in disclosures.list_trivial_sanitizers() for m in ("naive Bayes", "decision tree")),
+        key=np.mean,
+    )
     for miner in ("naive Bayes", "decision tree"):
         row = one(found, measure="workload_gain", sanitizer="Mondrian", miner=miner)
         change = right[chosen[0], miner] - base
@@ -288,7 +293,7 @@ def test_a_part_of_a_comparison_is_as_exact_as_the_whole(sample):
     whole = questions.utility_gain(sample, [KMember(50)], **given)
     best = whole[(whole.sanitizer == "Suppress") & (whole.measure == "workload_utility")]
     best = best.loc[best.value.idxmax()]
-    over = next(s for s in disclosures.trivial() if s.changed_params() == best.parameters), best.miner
+    over = next(s for s in disclosures.list_trivial_sanitizers() if s.changed_params() == best.parameters), best.miner
     for sanitizers in ([KMember(50)], [over[0], KMember(50)]):
         part = questions.utility_gain(sample, sanitizers, over=over, **given)
         assert set(part.sanitizer) == {type(sanitizer).__name__ for sanitizer in sanitizers}
@@ -326,17 +331,17 @@ def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
 def test_shares_of_fewer_people_than_asked_are_withheld(sample):
     asked = {"target": "marital-status", "miners": "majority", "folds": 2}
     usual = short(questions.utility_gain(sample, [], **asked))
-    hidden = short(questions.utility_gain(sample, [], fewest=len(sample), **asked))
+    hidden = short(questions.utility_gain(sample, [], min_count=len(sample), **asked))
     assert usual.value.notna().all()
     assert hidden.value.isna().all(), "nobody's share and nobody's gain"
     assert (hidden.low.dropna() <= hidden.high.dropna()).all()
-    with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
-        questions.utility(sample, [Suppress()], fewest=1, **asked)
+    with pytest.raises(ValueError, match="min_count must be a whole number of at least 2"):
+        questions.utility(sample, [Suppress()], min_count=1, **asked)
 
 
 def test_where_no_miner_finishes_there_is_no_gain(sample, monkeypatch):
-    nothing = Mined({}, np.array([]), {"slow": "unfinished"})
-    monkeypatch.setattr(workload, "unseen", lambda *given, **options: nothing)
+    nothing = Predictions({}, np.array([]), {"slow": "unfinished"})
+    monkeypatch.setattr(workload, "predict_cross_validated", lambda *given, **options: nothing)
     found = questions.utility_gain(sample, [KMember(5)], target="salary")
     assert found.status.tolist() == ["unfinished"] * 4
     assert set(found.miner) == {"slow"}
@@ -345,11 +350,11 @@ def test_where_no_miner_finishes_there_is_no_gain(sample, monkeypatch):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("age", {}, "'age' is no workload: it is a number"),
-        ("sex", {}, "'sex' is no workload: it is a quasi-identifier"),
+        ("age", {}, "'age' is not a workload: it is a number"),
+        ("sex", {}, "'sex' is not a workload: it is a quasi-identifier"),
         ("wait", {}, "has no attribute 'wait'"),
-        ("salary", {"neutral": "sex"}, r"\['sex'\] are no neutral attributes .* Name some of workclass, education"),
-        ("salary", {"neutral": "salary"}, "are no neutral attributes"),
+        ("salary", {"neutral": "sex"}, r"\['sex'\] are not neutral attributes .* Name some of workclass, education"),
+        ("salary", {"neutral": "salary"}, "are not neutral attributes"),
     ],
 )
 def test_what_is_no_workload_is_refused(sample, target, options, message):
@@ -413,7 +418,7 @@ def test_section_7_lists_all_that_is_told(coins):
 
 
 def test_section_7_has_privacy_and_the_original_has_none(coins):
-    found = questions.disclosure(coins, ENDS, fewest=2)  # outcomes, not people
+    found = questions.disclosure(coins, ENDS, min_count=2)  # outcomes, not people
     intact = found[found.sanitizer == "Identity"].set_index("measure")
     assert (intact.value.accuracy_gain, intact.value.knowledge_gain) == (0.25, 0.5)
     assert (intact.value.posterior_accuracy, intact.baseline.posterior_accuracy) == (0.5, 0.25)

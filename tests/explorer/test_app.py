@@ -15,9 +15,9 @@ from support import browsing
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.explorer.app import checked_host, checked_prefix
+from privnb.explorer.app import check_host, check_prefix
 from privnb.reporting.notebooks import ReportError
-from privnb.runtime import unfinished
+from privnb.runtime import temporary
 
 NAME = "09_explore"
 
@@ -80,7 +80,7 @@ def test_a_path_below_the_templates_that_is_not_there_is_not_found(served, path)
     ("asked", "path"), [("/", "/"), ("user/me", "/user/me/"), ("/user/me/", "/user/me/"), ("/a@b/~c/", "/a@b/~c/")]
 )
 def test_a_prefix_is_a_path(asked, path):
-    assert checked_prefix(asked) == path
+    assert check_prefix(asked) == path
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_prefix_is_a_path(asked, path):
 )
 def test_what_is_not_a_prefix_is_refused(wrong, capsys):
     with pytest.raises(ReportError, match="--base-url must be a path such as /user/me/page/; got "):
-        checked_prefix(wrong)
+        check_prefix(wrong)
     assert cli.main(["explore", "--base-url", wrong]) == 2
     assert "--base-url must be a path" in capsys.readouterr().err
 
@@ -96,7 +96,7 @@ def test_what_is_not_a_prefix_is_refused(wrong, capsys):
 @pytest.mark.parametrize("wrong", ["https://hub.example", "hub.example/", "hub.example:80", ".*", "*", "a b", "-x-"])
 def test_what_is_not_a_host_is_refused(wrong):
     with pytest.raises(ReportError, match="--allow-host must be the name of a host"):
-        checked_host(wrong)
+        check_host(wrong)
 
 
 def left_by(pid, root):
@@ -111,14 +111,14 @@ def test_the_folders_of_a_killed_page_go_with_the_next_work(tmp_path, kernel):
         assert {"voila", "pymp"} <= kinds, "none of them stands in the system's folder itself"
         os.kill(about["pid"], signal.SIGKILL)
         os.waitpid(about["pid"], 0)
-        with unfinished.folder():
+        with temporary.temporary_folder():
             assert left_by(about["pid"], tempfile.gettempdir()) == []
 
 
 KILLED = """
 import multiprocessing.util, os, signal
 from privnb.runtime import processes
-with processes.served():
+with processes.start_workers():
     print(multiprocessing.util.get_temp_dir(), flush=True)
     {}
 """
@@ -137,6 +137,6 @@ def test_the_folder_of_sockets_goes_with_its_run_or_with_the_next_one(end):
         assert Path(ran.stdout.strip()).name.startswith("pymp-")
         assert Path(ran.stdout.strip()).is_relative_to(root)
         assert bool([*Path(root).iterdir()]) == (end != "pass"), "one that ends in peace leaves nothing"
-        with unfinished.folder(Path(root)):
+        with temporary.temporary_folder(Path(root)):
             assert not Path(ran.stdout.strip()).exists()
             assert len([*Path(root).iterdir()]) == 1

@@ -19,10 +19,10 @@ from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
-from privnb.explorer import board as module, pins, session, work
-from privnb.explorer.board import Board, asked, explore
-from privnb.explorer.numbers import counted
-from privnb.explorer.setting import STEPS, Setting, checked, label
+from privnb.explorer import background, board as module, pins, session
+from privnb.explorer.board import Board, explore, parse_setting
+from privnb.explorer.readings import count_setting
+from privnb.explorer.setting import STEPS, Setting, check_setting, setting_label
 from privnb.sanitizers import Mondrian
 
 FIVE = Setting(k=5)
@@ -54,14 +54,14 @@ class Forked:
 
 
 def serve(line):
-    work._serve(os.dup(line.fileno()))
+    background._serve(os.dup(line.fileno()))
 
 
 @pytest.fixture
 def make(clinic, tmp_path, monkeypatch):
     """A function that makes boards, which are closed at the end; the working folder is an empty one."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(work, "subprocess", SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL))
+    monkeypatch.setattr(background, "subprocess", SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL))
     boards = []
 
     def made(setting=FIVE, **options):
@@ -86,7 +86,7 @@ def told(board):
 
 def use(board, name, value=""):
     """What a page sends when a control is used."""
-    board._heard(board._pages["form"], {"name": name, "value": value}, [])
+    board._receive(board._pages["form"], {"name": name, "value": value}, [])
 
 
 def buttons(board, name):
@@ -127,7 +127,7 @@ def test_a_control_asks_for_what_is_then_counted_and_shown(name, value, field, m
     busy, setting, mark = told(board)
     assert not busy
     assert getattr(setting, name) == field
-    expected = counted(clinic, checked(setting, clinic))
+    expected = count_setting(clinic, check_setting(setting, clinic))
     assert float(mark["accuracy_gain"]) == pytest.approx(numbers(expected.results, "accuracy_gain"))
     assert f"{numbers(expected.results, 'classes'):,.0f}</b>" in page(board, "published")
     assert board.fault == ""
@@ -146,13 +146,13 @@ def test_what_nobody_should_learn_is_not_known(make):
 
 @pytest.mark.slow
 def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
-    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+    monkeypatch.setattr("privnb.explorer.readings._readings", OrderedDict())
     counting = []
 
     async def scene():
-        board, real = make(), session.counted
+        board, real = make(), session.count_setting
         monkeypatch.setattr(
-            session, "counted", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
+            session, "count_setting", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
         )
         for k in (10, 20, 50):
             use(board, "k", k)
@@ -187,9 +187,9 @@ def test_what_follows_one_settings_numbers_is_not_begun_once_another_is_asked_fo
     counting = []
 
     async def scene():
-        board, real = make(), session.counted
+        board, real = make(), session.count_setting
         monkeypatch.setattr(
-            session, "counted", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
+            session, "count_setting", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
         )
         time.sleep(session.REST + 0.1)  # a busy machine: the miner of the first setting is due
         use(board, "k", 20)
@@ -203,9 +203,9 @@ def test_what_follows_one_settings_numbers_is_not_begun_once_another_is_asked_fo
     ("name", "value", "said"),
     [
         ("k", 1, "k must be"),
-        ("quasi_identifiers", [], "at least one attribute known"),
-        ("sanitizer", "Magic", "SANITIZER is one of"),
-        ("k", {"no": "number"}, "not 'dict'. This is a fault of the explorer"),
+        ("quasi_identifiers", [], "must know at least one attribute"),
+        ("sanitizer", "Magic", "SANITIZER must be one of"),
+        ("k", {"no": "number"}, "not 'dict'. This is an error in the explorer"),
     ],
 )
 def test_a_fault_is_said_and_the_board_goes_on(name, value, said, make):
@@ -220,14 +220,14 @@ def test_a_fault_is_said_and_the_board_goes_on(name, value, said, make):
 
 def test_a_message_that_means_nothing_is_said_too(make):
     board = make()
-    board._heard(board._pages["form"], {}, [])
-    assert "KeyError: 'name'. This is a fault of the explorer" in page(board, "state")
+    board._receive(board._pages["form"], {}, [])
+    assert "KeyError: 'name'. This is an error in the explorer" in page(board, "state")
 
 
 def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
     board = make()
     use(board, "k", 500)
-    assert counted(clinic, board.setting).refused in page(board, "published")
+    assert count_setting(clinic, board.setting).refused in page(board, "published")
     assert "pre" not in page(board, "take")
     # Each panel keeps the height that it had.
     assert all("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take", "place", "listed"))
@@ -241,10 +241,12 @@ def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(ma
     board = make()
     use(board, "sanitizer", "LaplaceNoise")
     text = re.sub("<[^>]*>", " ", page(board, "published"))
-    assert re.search(r"Published as recorded: [^.]*region[^.]*\. By these, anybody can look for a person's row", text)
+    assert re.search(
+        r"Published as recorded: [^.]*region[^.]*\. Anybody who knows these values can look for a person's row", text
+    )
     use(board, "sanitizer", "Mondrian")
     use(board, "quasi_identifiers", KNOWN.split(", "))
-    assert "anybody can look" not in page(board, "published")
+    assert "can look for" not in page(board, "published")
     assert "Published as recorded: " in page(board, "published")
     use(board, "save")
     assert re.search("Saved as [^<]* Published as recorded: .*diagnosis", page(board, "take"))
@@ -253,8 +255,8 @@ def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(ma
 def test_the_plane_shows_what_one_release_lies_between(make):
     board = make()
     (drawn,) = {json.dumps(board.place.chart.spec["datasets"])}
-    assert f'"{label(Setting("Identity"))}"' in drawn
-    assert f'"{label(Setting("Suppress"))}"' in drawn
+    assert f'"{setting_label(Setting("Identity"))}"' in drawn
+    assert f'"{setting_label(Setting("Suppress"))}"' in drawn
     assert "1 release drawn" in page(board, "listed"), "the ends are no choice"
 
 
@@ -286,7 +288,7 @@ def test_undo_takes_back_controls_pins_and_axes_one_by_one(make, clinic):
     use(board, "pin")
     use(board, "utility", "certainty_penalty")
     use(board, "sanitizer", "LocalRecoding")
-    assert "Take back the change of sanitizer" in page(board, "actions")
+    assert "Undo the change of sanitizer" in page(board, "actions")
     use(board, "undo")
     assert (board.setting.sanitizer, board.setting.k) == ("Mondrian", 20)
     use(board, "undo")
@@ -295,8 +297,8 @@ def test_undo_takes_back_controls_pins_and_axes_one_by_one(make, clinic):
     use(board, "undo")
     assert board.pinned == []
     use(board, "undo")
-    assert board.setting == checked(FIVE, clinic)
-    assert "Nothing was changed yet." in page(board, "actions")
+    assert board.setting == check_setting(FIVE, clinic)
+    assert "There is no change to undo yet." in page(board, "actions")
     use(board, "undo")
     assert board.fault == ""
 
@@ -347,11 +349,11 @@ def test_a_sweep_draws_the_curve_of_one_slider(make, clinic):
     board = make()
     use(board, "letter", "k")
     use(board, "sweep")
-    possible = [k for k in STEPS["k"] if not counted(clinic, checked(Setting(k=k), clinic)).refused]
+    possible = [k for k in STEPS["k"] if not count_setting(clinic, check_setting(Setting(k=k), clinic)).refused]
     assert 3 < len(possible) < len(STEPS["k"])
     assert f"{len(possible)} releases drawn" in page(board, "listed")
     assert all(f"Mondrian, k = {k}<" in page(board, "listed") for k in possible)
-    assert "Dotted: a sweep" in page(board, "place")
+    assert "A dotted line is a sweep" in page(board, "place")
 
 
 @pytest.mark.slow
@@ -402,7 +404,7 @@ def test_the_miner_runs_beside_it_and_the_latest_wins(make):
 
     board = asyncio.run(scene())
     assert [setting.miner for setting in board._mined] == ["majority"], "a stale result is never taken"
-    assert "majority learns diagnosis" in page(board, "kept")
+    assert "majority predicts diagnosis" in page(board, "kept")
     assert float(told(board)[2]["good_utility"]) > 0
 
 
@@ -413,11 +415,11 @@ def test_what_is_cancelled_can_be_tried_again(make):
         use(board, "shown")
         assert verdicts(board)["attribute"] == "working"
         use(board, "cancel")
-        assert "It was cancelled." in page(board, "risks")
+        assert "This task was cancelled." in page(board, "risks")
         assert verdicts(board)["attribute"] == "unknown"
-        assert "It was cancelled." not in page(board, "kept"), "the miner goes on"
+        assert "This task was cancelled." not in page(board, "kept"), "the miner goes on"
         use(board, "cancel")
-        assert "It was cancelled." in page(board, "kept")
+        assert "This task was cancelled." in page(board, "kept")
         use(board, "again")
         assert 'data-working="true"' in page(board, "state")
         assert verdicts(board)["attribute"] == "working"
@@ -434,7 +436,7 @@ async def until(done):
 @pytest.fixture
 def unknown(monkeypatch):
     """Nothing was counted before."""
-    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+    monkeypatch.setattr("privnb.explorer.readings._readings", OrderedDict())
 
 
 @pytest.fixture
@@ -492,7 +494,7 @@ def test_no_number_of_an_older_setting_stands_where_counting_was_cancelled(make)
 def test_pins_of_an_earlier_kernel_are_counted_whatever_one_does_meanwhile(make, monkeypatch):
     for k in (10, 20):
         use(make(Setting(k=k)), "pin")
-    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+    monkeypatch.setattr("privnb.explorer.readings._readings", OrderedDict())
 
     async def scene():
         board = make()
@@ -530,7 +532,7 @@ def test_what_stays_is_put_aside_once_so_that_no_key_press_waits_while_it_is_loo
 
 @pytest.mark.slow
 def test_gauges_follow_the_setting_and_never_show_an_older_ones_number(make, monkeypatch):
-    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+    monkeypatch.setattr("privnb.explorer.readings._readings", OrderedDict())
 
     async def scene():
         board = make()
@@ -559,7 +561,7 @@ def test_a_policy_is_chosen_and_the_choice_taken_back(make):
     assert verdicts(board)["identity"] == "kept"
     use(board, "policy", "none")
     assert verdicts(board)["identity"] == "uncapped"
-    assert "Take back the choice of the policy" in page(board, "actions")
+    assert "Undo the choice of the policy" in page(board, "actions")
     use(board, "undo")
     assert verdicts(board)["identity"] == "kept"
     use(board, "policy", "mine")
@@ -602,21 +604,21 @@ def test_the_state_of_the_widgets_holds_no_record(make, clinic, tmp_path):
 
 
 def test_a_notebooks_parameters_are_a_setting():
-    assert asked("", "", "", "", "") == Setting()
-    assert asked("10, 50", "2", "0.2, 0.3", "", "0.5", seed=3) == Setting(k=10, l=2, t=0.2, epsilon=0.5, seed=3)
+    assert parse_setting("", "", "", "", "") == Setting()
+    assert parse_setting("10, 50", "2", "0.2, 0.3", "", "0.5", seed=3) == Setting(k=10, l=2, t=0.2, epsilon=0.5, seed=3)
     with pytest.raises(ValueError, match="T must be one number or several"):
-        asked("10", "", "a bit", "", "")
+        parse_setting("10", "", "a bit", "", "")
 
 
 def test_a_setting_that_means_nothing_makes_no_board(clinic, tmp_path):
-    with pytest.raises(ValueError, match="SANITIZER is one of"):
+    with pytest.raises(ValueError, match="SANITIZER must be one of"):
         Board(clinic, Setting("Magic"), pins=tmp_path / "pins.json", store="", source="")
 
 
 @pytest.mark.parametrize("bad", [{"sanitizer": "Nothing"}, {"miner": "nobody"}])
 def test_a_pin_that_means_nothing_here_is_left_out(bad, make, clinic):
     board = make()
-    board.pins.add(replace(checked(Setting(k=4), clinic), **bad))
+    board.pins.add(replace(check_setting(Setting(k=4), clinic), **bad))
     board.pin()
     assert board.pinned == [board.setting]
     assert "Mondrian, k = 5" in page(board, "listed")
@@ -626,7 +628,7 @@ def test_a_pin_that_means_nothing_here_is_left_out(bad, make, clinic):
 def test_a_seed_that_is_no_number_is_said_to_be_none(make):
     board = make()
     use(board, "seed", "1.5")
-    assert "seed is a number, got '1.5'" in page(board, "state")
+    assert "seed must be a number; got '1.5'" in page(board, "state")
     assert board.setting.seed == 1
 
 
@@ -648,9 +650,9 @@ def test_a_page_that_opens_is_told_again_what_was_told_before(make, monkeypatch)
 
 @pytest.mark.slow
 def test_a_board_with_another_limit_withholds_by_it_and_says_so_in_its_command(make, clinic):
-    usual, board = make(), make(fewest=len(clinic))
-    assert "-p FEWEST" not in page(usual, "take")
-    assert f"-p FEWEST={len(clinic)}" in page(board, "take")
+    usual, board = make(), make(min_count=len(clinic))
+    assert "-p MIN_COUNT" not in page(usual, "take")
+    assert f"-p MIN_COUNT={len(clinic)}" in page(board, "take")
     assert board.reading.results.value.isna().sum() > usual.reading.results.value.isna().sum()
-    with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
-        make(fewest=0)
+    with pytest.raises(ValueError, match="min_count must be a whole number of at least 2"):
+        make(min_count=0)

@@ -19,10 +19,10 @@ from support.clinic import CLINIC, IDENTIFIER, RARE
 from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.predictions import stream
-from privnb.explorer.numbers import counted, mined
-from privnb.explorer.setting import STEPS, Setting, checked, label, of_roles, sanitizer
-from privnb.measures.base import facts
+from privnb.evaluation.predictions import derive_seed
+from privnb.explorer.readings import count_setting, mine_setting
+from privnb.explorer.setting import STEPS, Setting, apply_roles, check_setting, make_sanitizer, setting_label
+from privnb.measures.base import measure_facts
 
 pytestmark = pytest.mark.usefixtures("kernel")
 NAME = "09_explore"
@@ -84,7 +84,7 @@ def told(page, **asked):
 
 def computed(dataset, setting):
     """The same numbers, by Python alone."""
-    rows = counted(dataset, setting).results
+    rows = count_setting(dataset, setting).results
     names = [row.measure for row in rows.itertuples()]
     return dict(reversed([*zip(names, rows.value, strict=True)]))  # of several targets the first
 
@@ -105,8 +105,8 @@ def press(page, control, *keys):
 
 
 def release(dataset, setting):
-    made = sanitizer(setting, dataset)
-    return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
+    made = make_sanitizer(setting, dataset)
+    return made.sanitize(apply_roles(dataset, setting), rng=derive_seed(setting.seed, made, "sanitize"))
 
 
 def nameless(page):
@@ -127,7 +127,7 @@ def test_it_runs_without_a_fault(in_lab, adult):
     outputs = [output for cell in in_lab.cells for output in cell.get("outputs", [])]
     assert [output for output in outputs if output["output_type"] in ("error", "stream")] == []
     setting, numbers = agrees(in_lab.page, adult, k=10)
-    assert setting == checked(Setting(), adult)
+    assert setting == check_setting(Setting(), adult)
     assert numbers["k_achieved"] >= 10
 
 
@@ -184,10 +184,10 @@ def test_the_miner_tells_beside_the_interface(in_lab, adult):
     page = in_lab.page
     page.wait_for_function("() => document.querySelector('.privnb-status').dataset.good_utility")
     setting, numbers = told(page)
-    rows = mined(adult, setting)
+    rows = mine_setting(adult, setting)
     rows = rows[(rows.measure == "good_utility") & (rows.sanitizer == setting.sanitizer)]
     assert numbers["good_utility"] == pytest.approx(rows.value.iloc[0])
-    assert page.get_by_text("Guessed right from this release").count() == 1
+    assert page.get_by_text("Correct predictions from this release").count() == 1
 
 
 def test_a_sweep_draws_the_whole_curve_and_can_be_cancelled(in_lab, adult):
@@ -196,7 +196,7 @@ def test_a_sweep_draws_the_whole_curve_and_can_be_cancelled(in_lab, adult):
     press(page, "sweep", "Enter")
     setting, _ = told(page)
     curve = [replace(setting, k=k) for k in STEPS["k"]]
-    possible = [each for each in curve if not counted(adult, each).refused]
+    possible = [each for each in curve if not count_setting(adult, each).refused]
     page.get_by_role("heading", name=f"{len(possible)} releases drawn").wait_for(timeout=120_000)
     page.wait_for_function(IDLE)  # the miner goes on afterwards
 
@@ -205,7 +205,7 @@ def test_a_sweep_draws_the_whole_curve_and_can_be_cancelled(in_lab, adult):
     page.wait_for_function(IDLE)
     press(page, "sweep", "Enter")
     page.locator("button[name=cancel]").press("Enter")
-    page.get_by_text("It was cancelled.").wait_for()
+    page.get_by_text("This task was cancelled.").wait_for()
     page.wait_for_function(IDLE)
     page.locator("select[name=sanitizer]").select_option("Mondrian")
     agrees(page, adult, sanitizer="Mondrian")
@@ -216,10 +216,10 @@ def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
     page.locator("select[name=privacy]").select_option("identity_vulnerability")
     heading = page.get_by_role("heading", name="drawn")
     heading.wait_for()
-    page.get_by_role("columnheader", name=facts("identity_vulnerability").title).first.wait_for()
+    page.get_by_role("columnheader", name=measure_facts("identity_vulnerability").title).first.wait_for()
     setting, numbers = told(page)
-    row = page.get_by_role("row", name=f"{label(setting)} ").first
-    vulnerability = facts("identity_vulnerability").bare(numbers["identity_vulnerability"])
+    row = page.get_by_role("row", name=f"{setting_label(setting)} ").first
+    vulnerability = measure_facts("identity_vulnerability").bare(numbers["identity_vulnerability"])
     assert row.locator("td").nth(1).text_content() == vulnerability
     everything = heading.text_content().replace("drawn", "in the box")
 
@@ -249,7 +249,7 @@ def test_what_cannot_be_reached_is_said_and_the_board_goes_on(in_lab, adult):
     press(page, "l", "End")
     setting, numbers = told(page, l=STEPS["l"][-1])
     assert numbers == {}
-    page.get_by_text(counted(adult, setting).refused).first.wait_for()
+    page.get_by_text(count_setting(adult, setting).refused).first.wait_for()
     press(page, "l", "Home")
     agrees(page, adult, l=0)
 
@@ -260,9 +260,9 @@ def test_a_process_that_dies_is_said_in_its_panel_and_the_board_goes_on(in_lab, 
     page.locator("select[name=miner]").select_option("tuned forest")  # takes long enough
     told(page, miner="tuned forest")
     page.wait_for_function(f"() => !({IDLE})()")
-    for process in browsing.processes(in_lab.lab["pid"], "privnb.explorer.work"):
+    for process in browsing.processes(in_lab.lab["pid"], "privnb.explorer.background"):
         os.kill(process, signal.SIGKILL)
-    page.get_by_role("alert").filter(has_text="The miner gave no number").first.wait_for()
+    page.get_by_role("alert").filter(has_text="The miner failed").first.wait_for()
     agrees(page, adult, miner="tuned forest")
     page.locator("button[name=again]").press("Enter")
     page.wait_for_function(f"() => !({IDLE})()")

@@ -14,15 +14,15 @@ from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets.dataset import load
-from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import KEY
-from privnb.explorer import asked
-from privnb.explorer.export import code, command
-from privnb.explorer.numbers import measured
+from privnb.evaluation.predictions import derive_seed
+from privnb.evaluation.results import KEY_COLUMNS
+from privnb.explorer import parse_setting
+from privnb.explorer.export import write_code, write_command
 from privnb.explorer.pins import Pins
-from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
-from privnb.reporting.notebooks import choose, notebooks_folder
-from privnb.reporting.report import read as read_results
+from privnb.explorer.readings import measure_setting
+from privnb.explorer.setting import Setting, apply_roles, check_setting, make_sanitizer
+from privnb.reporting.notebooks import choose_notebooks, notebooks_folder
+from privnb.reporting.report import read_results as read_results
 
 SEED = 918273645
 FIVE = Setting(k=5, seed=SEED)
@@ -133,7 +133,7 @@ DAMAGED = [
 @pytest.mark.parametrize("text", DAMAGED, ids=lambda text: str(text)[:40])
 def test_a_damaged_file_is_refused_and_left_as_it_is(path, text):
     path.write_bytes(text)
-    with pytest.raises(ValueError, match="left as it is: correct it"):
+    with pytest.raises(ValueError, match="The file is unchanged"):
         Pins(path)
     assert path.read_bytes() == text
 
@@ -143,7 +143,7 @@ def test_a_file_that_is_damaged_later_is_left_as_it_is(path):
     pins.add(FIVE)
     path.write_text("{")
     for change in (lambda: pins.add(ROLES), lambda: pins.remove(FIVE), pins.undo):
-        with pytest.raises(ValueError, match="left as it is"):
+        with pytest.raises(ValueError, match="The file is unchanged"):
             change()
     assert path.read_text() == "{"
     assert pins.settings == [FIVE]
@@ -170,14 +170,14 @@ def test_a_change_that_cannot_be_written_leaves_file_and_pins(path, monkeypatch)
 
 
 def test_pins_need_their_folder(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="folder for pinned settings does not exist"):
         Pins(tmp_path / "none" / "pins.json")
 
 
 def of_board(dataset, setting):
     """The release as the board has it."""
-    made = sanitizer(setting, dataset)
-    return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
+    made = make_sanitizer(setting, dataset)
+    return made.sanitize(apply_roles(dataset, setting), rng=derive_seed(setting.seed, made, "sanitize"))
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_the_lines_make_the_very_release_in_a_fresh_python(clinic, tmp_path):
     sample = clinic.sample(250, rng=0)
     settings = [*MADE, *BUCKETS, *NOISE, ROLES, Setting("Suppress"), Setting("Identity")]
     script = "".join(
-        f"def case{number}():\n{textwrap.indent(code(sample, setting, source=CLINIC), '    ')}    return release\n"
+        f"def case{number}():\n{textwrap.indent(write_code(sample, setting, CLINIC), '    ')}    return release\n"
         for number, setting in enumerate(settings)
     )
     script += "import pickle, sys\n"
@@ -201,7 +201,7 @@ def test_the_lines_make_the_very_release_in_a_fresh_python(clinic, tmp_path):
 
 
 def test_the_lines_are_few_and_name_what_they_use(adult):
-    assert code(adult, Setting(t=0.5)).splitlines() == [
+    assert write_code(adult, Setting(t=0.5)).splitlines() == [
         "from privnb.datasets.dataset import load",
         "from privnb.privacy_models import KAnonymity, TCloseness",
         "from privnb.sanitizers import Mondrian",
@@ -215,9 +215,9 @@ def test_the_lines_are_few_and_name_what_they_use(adult):
 
 @pytest.mark.parametrize("setting", [*MADE, *BUCKETS, *NOISE], ids=lambda setting: setting.sanitizer)
 def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, setting):
-    *_, caution, _, publish = code(clinic, setting).splitlines()
+    *_, caution, _, publish = write_code(clinic, setting).splitlines()
     drawn = setting not in MADE
-    assert drawn == caution.startswith("# A seed undoes what is drawn with it")
+    assert drawn == caution.startswith("# Anybody who knows the seed can undo")
     assert publish.endswith("rng=None).publish()" if drawn else "= release.publish()")
 
 
@@ -234,7 +234,7 @@ def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, settin
     ],
 )  # fmt: skip
 def test_the_command_reads_back_as_the_setting(adult, setting, expected):
-    words = shlex.split(command(adult, setting))
+    words = shlex.split(write_command(adult, setting))
     args = cli.parser().parse_args(words[1:])
     assert words[0] == "privnb"
     assert (args.notebook, args.table) == (["09_explore"], "adult")
@@ -251,26 +251,26 @@ def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     ids=["defaults", "some", "all"],
 )
 def test_the_notebook_reads_the_command_as_the_setting(adult, setting):
-    args = cli.parser().parse_args(shlex.split(command(adult, setting))[1:])
-    (notebook,) = choose(notebooks_folder(Path(__file__).parent), args.notebook, dict(args.parameter))
+    args = cli.parser().parse_args(shlex.split(write_command(adult, setting))[1:])
+    (notebook,) = choose_notebooks(notebooks_folder(Path(__file__).parent), args.notebook, dict(args.parameter))
     values = {name.lower(): value for name, value in notebook.values.items()}
-    found = asked(**{field.name: values[field.name] for field in fields(Setting)})
-    assert checked(found, adult) == checked(setting, adult)
+    found = parse_setting(**{field.name: values[field.name] for field in fields(Setting)})
+    assert check_setting(found, adult) == check_setting(setting, adult)
     assert (values["study"], values["records"]) == ("sramka", 100)
 
 
 def test_the_command_reports_the_numbers_of_the_board(clinic, tmp_path, kernel):
     """Every number that the board shows, counted or mined, is in the report's `results.csv`."""
     setting = Setting("Mondrian", k=6, t=0.6, scenario="B", miner="decision stump", seed=3)
-    words = shlex.split(command(clinic, setting, source=CLINIC))
+    words = shlex.split(write_command(clinic, setting, source=CLINIC))
     assert cli.main([*words[1:], "--out", str(tmp_path / "report")]) == 0
-    found = read_results(tmp_path / "report" / "results.csv").set_index(KEY).value
-    shown = measured(clinic, setting).astype({"seed": float}).set_index(KEY).value
+    found = read_results(tmp_path / "report" / "results.csv").set_index(KEY_COLUMNS).value
+    shown = measure_setting(clinic, setting).astype({"seed": float}).set_index(KEY_COLUMNS).value
     assert {"accuracy_gain", "good_utility", "anti_utility"} <= set(shown.index.get_level_values("measure"))
     pd.testing.assert_series_equal(found[shown.index], shown, rtol=1e-9)
 
 
 def test_the_command_names_a_table_by_its_path(clinic, tmp_path):
-    words = shlex.split(command(clinic, FIVE, source=tmp_path / "my table.toml"))
+    words = shlex.split(write_command(clinic, FIVE, source=tmp_path / "my table.toml"))
     assert words[2] == str(tmp_path / "my table.toml")
     assert "RECORDS" not in words

@@ -14,11 +14,11 @@ from support.clinic import CLINIC
 from privnb import cli
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import card
-from privnb.evaluation.predictions import stream
+from privnb.evaluation.predictions import derive_seed
 from privnb.explorer import saving
-from privnb.explorer.numbers import counted
-from privnb.explorer.saving import save, terms
-from privnb.explorer.setting import Setting, of_roles, sanitizer
+from privnb.explorer.readings import count_setting
+from privnb.explorer.saving import export_terms, save_release
+from privnb.explorer.setting import Setting, apply_roles, make_sanitizer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models.grading import grade
@@ -66,8 +66,8 @@ def blurred(clinic):
 
 def of_board(dataset, setting):
     """The release as the board has it."""
-    made = sanitizer(setting, dataset)
-    return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
+    made = make_sanitizer(setting, dataset)
+    return made.sanitize(apply_roles(dataset, setting), rng=derive_seed(setting.seed, made, "sanitize"))
 
 
 def status(release, provenance, *more):
@@ -80,7 +80,7 @@ def status(release, provenance, *more):
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", MADE, ids=lambda setting: setting.sanitizer)
 def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
-    table, provenance = save(clinic, setting, tmp_path)
+    table, provenance = save_release(clinic, setting, tmp_path)
     assert status(table, provenance, "--model", "k=5") == 0
     assert status(table, provenance, "--model", "k=300") == 1
     text = json.loads(provenance.read_text())
@@ -101,20 +101,20 @@ def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
 
 def test_saved_rows_are_the_releases_sorted_by_what_they_hold(clinic, tmp_path):
     released = of_board(clinic, FIVE).table.astype(str).agg("|".join, axis=1).tolist()
-    orders = [read(save(clinic, FIVE, tmp_path)[0]).agg("|".join, axis=1).tolist() for _ in range(2)]
+    orders = [read(save_release(clinic, FIVE, tmp_path)[0]).agg("|".join, axis=1).tolist() for _ in range(2)]
     assert orders[0] == orders[1] == sorted(released)
     assert released != orders[0]
 
 
 @pytest.mark.parametrize("setting", [FIVE, *BUCKETS, *NOISE], ids=lambda setting: setting.sanitizer)
 def test_no_file_holds_the_seed(clinic, blurred, tmp_path, setting):
-    for path in save(blurred(setting) if setting in NOISE else clinic, setting, tmp_path, allow=WHY):
+    for path in save_release(blurred(setting) if setting in NOISE else clinic, setting, tmp_path, allow=WHY):
         assert str(SEED) not in path.read_text()
         assert "seed" not in path.read_text()
 
 
 def test_noise_is_drawn_afresh_and_promises_its_epsilon(blurred, tmp_path):
-    one, other = (save(blurred(NOISE[0]), NOISE[0], tmp_path) for _ in range(2))
+    one, other = (save_release(blurred(NOISE[0]), NOISE[0], tmp_path) for _ in range(2))
     ages = [read(table)["age"].astype(float) for table, _ in (one, other)]
     assert not {*ages[0]} & {*ages[1]}
     text = json.loads(one[1].read_text())
@@ -130,8 +130,8 @@ def test_noise_is_drawn_afresh_and_promises_its_epsilon(blurred, tmp_path):
 @pytest.mark.parametrize("setting", BUCKETS, ids=lambda setting: setting.sanitizer)
 def test_buckets_are_a_third_file(clinic, tmp_path, setting):
     with pytest.raises(Refused, match="age, weight, postcode single them out"):
-        save(clinic, setting, tmp_path)
-    table, provenance, buckets = save(clinic, setting, tmp_path, allow=WHY)
+        save_release(clinic, setting, tmp_path)
+    table, provenance, buckets = save_release(clinic, setting, tmp_path, allow=WHY)
     text = json.loads(provenance.read_text())
     rows, values = read(table), read(buckets)
     assert {*text["files"]} == {table.name, buckets.name}
@@ -140,7 +140,7 @@ def test_buckets_are_a_third_file(clinic, tmp_path, setting):
     assert (
         rows["bucket"].value_counts().to_dict() == values["count"].astype(int).groupby(values["bucket"]).sum().to_dict()
     )
-    assert "who knows a person's can find their row" in text["note"]
+    assert text["note"].startswith("Quasi-identifiers are exact")
     assert text["use"] == "release"
     assert text["columns"]["diagnosis"] == "bucketized"
     # Of the exact quasi-identifiers, counted by other means.
@@ -152,29 +152,29 @@ def test_buckets_are_a_third_file(clinic, tmp_path, setting):
 
 
 def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path):
-    with pytest.raises(Refused, match=r"The gate refuses Identity\(\)\. One person stands alone in age"):
-        save(clinic, Setting("Identity"), tmp_path)
+    with pytest.raises(Refused, match=r"The gate refuses Identity\(\)\. One person is unique in age"):
+        save_release(clinic, Setting("Identity"), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kind", ["Mondrian", "Suppress"])
 def test_a_release_with_quasi_identifiers_as_they_are_is_not_saved(clinic, tmp_path, kind):
     with pytest.raises(Refused, match=r"weight, postcode.* single them out. Let a model generalize them"):
-        save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region"), tmp_path)
+        save_release(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region"), tmp_path)
     with pytest.raises(Refused, match=r"weight.* out. Let a model generalize"):
-        save(clinic, Setting(kind, k=5, sensitive="weight"), tmp_path)
+        save_release(clinic, Setting(kind, k=5, sensitive="weight"), tmp_path)
     assert not list(tmp_path.iterdir())
-    save(clinic, replace(FIVE, sanitizer=kind), tmp_path)
+    save_release(clinic, replace(FIVE, sanitizer=kind), tmp_path)
 
 
 def test_what_cannot_be_reached_leaves_no_file(clinic, tmp_path):
     with pytest.raises(SanitizationError, match="cannot be reached"):
-        save(clinic, replace(FIVE, l=10), tmp_path)
+        save_release(clinic, replace(FIVE, l=10), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path, monkeypatch):
-    folders = [save(clinic, FIVE, tmp_path / "new")[0].parent for _ in range(3)]
+    folders = [save_release(clinic, FIVE, tmp_path / "new")[0].parent for _ in range(3)]
     name = "clinic-clinic-Mondrian-k5"
     assert [folder.name for folder in folders] == [name, f"{name}-2", f"{name}-3"]
     assert {path.name for path in folders[1].iterdir()} == {f"{name}.csv{each}" for each in BESIDE}
@@ -184,26 +184,26 @@ def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path
 
     monkeypatch.setattr(saving.json, "dumps", full)
     with pytest.raises(OSError, match="no space"):
-        save(clinic, FIVE, tmp_path / "new")
+        save_release(clinic, FIVE, tmp_path / "new")
     assert sorted((tmp_path / "new").iterdir()) == sorted(folders)
 
 
 def test_parquet_holds_what_csv_holds(clinic, tmp_path):
-    path, provenance = save(clinic, FIVE, tmp_path, "Parquet")
+    path, provenance = save_release(clinic, FIVE, tmp_path, "Parquet")
     assert path.suffix == ".parquet"
-    saved, seen = pd.read_parquet(path), pd.read_csv(save(clinic, FIVE, tmp_path)[0])
+    saved, seen = pd.read_parquet(path), pd.read_csv(save_release(clinic, FIVE, tmp_path)[0])
     columns = list(seen)
     assert list(saved) == columns
     assert saved.value_counts().sort_index().equals(seen.value_counts().sort_index())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert json.loads(provenance.read_text())["files"] == {path.name: digest}
-    assert card.provenance(path)["sanitizer"], "a card reads it, as of a file that `decide` has written"
+    assert card.read_file_provenance(path)["sanitizer"], "a card reads it, as of a file that `decide` has written"
 
 
 @pytest.mark.parametrize("kind", BUCKETS, ids=lambda setting: setting.sanitizer)
 def test_numbers_and_words_by_bucket_are_text_in_parquet(tmp_path, kind):
     data, setting = people(job=["@smith", "tailor"] * 200), replace(kind, quasi_identifiers="")
-    buckets = [save(data, setting, tmp_path, format, allow=WHY)[2] for format in saving.FORMATS]
+    buckets = [save_release(data, setting, tmp_path, format, allow=WHY)[2] for format in saving.FORMATS]
     words, values = pd.read_csv(buckets[0], dtype={"value": str}), pd.read_parquet(buckets[1])
     assert set(words["attribute"]) == set(values["attribute"]) == {"job", "pay"}
     assert set(words["value"]) == set(values["value"])
@@ -211,8 +211,8 @@ def test_numbers_and_words_by_bucket_are_text_in_parquet(tmp_path, kind):
 
 
 def test_another_format_is_refused(clinic, tmp_path):
-    with pytest.raises(ValueError, match="format must be one of CSV, Parquet, got 'xlsx'"):
-        save(clinic, FIVE, tmp_path, "xlsx")
+    with pytest.raises(ValueError, match="format must be one of CSV, Parquet; got 'xlsx'"):
+        save_release(clinic, FIVE, tmp_path, "xlsx")
     assert not list(tmp_path.iterdir())
 
 
@@ -220,7 +220,7 @@ def test_another_format_is_refused(clinic, tmp_path):
 def test_a_saved_release_is_the_owners_alone_until_it_is_handed_on(clinic, tmp_path, format):
     before = os.umask(0o022)
     try:
-        saved = save(clinic, FIVE, tmp_path / "releases", format=format)
+        saved = save_release(clinic, FIVE, tmp_path / "releases", format=format)
     finally:
         os.umask(before)
     assert {stat.S_IMODE(path.stat().st_mode) for path in saved} == {0o600}
@@ -256,20 +256,20 @@ def people(n=400, **columns):
 
 def test_exact_quasi_identifiers_beside_noise_are_said_and_refused_where_somebody_stands_alone(clinic, tmp_path):
     setting = Setting("RandomizedResponse")
-    said, refused, _ = terms(clinic, setting, of_board(clinic, setting))
-    assert any("quasi-identifiers as they are: age, weight. Nothing hides" in text for text in said)
-    assert "One person stands alone in age, weight as published" in refused
-    with pytest.raises(Refused, match="One person stands alone in age, weight as"):
-        save(clinic, setting, tmp_path)
+    said, refused, _ = export_terms(clinic, setting, of_board(clinic, setting))
+    assert any("exact quasi-identifiers: age, weight. An adversary who" in text for text in said)
+    assert "One person is unique in age, weight as published" in refused
+    with pytest.raises(Refused, match="One person is unique in age, weight as"):
+        save_release(clinic, setting, tmp_path)
     assert not list(tmp_path.iterdir())
     # Nobody stands alone: it is saved, and says what it has.
     aged = people(age=np.repeat([30, 40], 200), cost=0)
-    _, provenance = save(aged, setting, tmp_path)
+    _, provenance = save_release(aged, setting, tmp_path)
     text = json.loads(provenance.read_text())
     response = "noisy: randomized response, 3 values, each true one kept with 0.5761"
     assert text["columns"] == dict.fromkeys(["age", "town", "cost", "job", "pay"], "exact") | {"town": response}
     assert (
-        "It has quasi-identifiers as they are: age. Nothing hides whose row it is from an adversary who knows them."
+        "The release has exact quasi-identifiers: age. An adversary who knows the values of a person finds the row."
         in text["said"]
     )
     assert text["gate"]["allowed"]
@@ -279,13 +279,13 @@ def test_exact_quasi_identifiers_beside_noise_are_said_and_refused_where_somebod
 def test_neutral_columns_that_single_somebody_out_beside_the_labels_are_refused(tmp_path, kind):
     costs = people(cost=np.random.default_rng(3).choice(999_999, 400, replace=False))
     setting = Setting(kind, k=10)
-    said, refused, _ = terms(costs, setting, of_board(costs, setting))
-    assert "It has neutral columns as they are: cost. Nothing is promised of them." in said
-    assert "Nearly everybody has a value of their own in cost, pay: an adversary who knows it finds them." in said
+    said, refused, _ = export_terms(costs, setting, of_board(costs, setting))
+    assert "The release has exact neutral columns: cost. No guarantee covers them." in said
+    assert any(text.startswith("More than half of the values in cost, pay are distinct") for text in said)
     assert "cost singles them out. Let a model generalize it (role 'quasi-identifier')" in refused
     with pytest.raises(Refused, match="cost singles them out"):
-        save(costs, setting, tmp_path)
-    _, provenance = save(costs, replace(setting, quasi_identifiers="age, town, cost"), tmp_path)
+        save_release(costs, setting, tmp_path)
+    _, provenance = save_release(costs, replace(setting, quasi_identifiers="age, town, cost"), tmp_path)
     text = json.loads(provenance.read_text())
     assert text["gate"]["allowed"]
     assert text["measured"]["k"] >= 10
@@ -295,14 +295,14 @@ def test_one_person_alone_is_enough(tmp_path):
     """All share their age, town and cost with 199 others, but for one, whose cost is another."""
     few = people(age=np.repeat([30, 40], 200), town="Aford", cost=np.repeat([1000, 2000], 200))
     setting = Setting("Mondrian", k=100)
-    save(few, setting, tmp_path)
+    save_release(few, setting, tmp_path)
     cost = few.table["cost"].to_numpy().copy()
     cost[7] = 3000
     alone = people(age=np.repeat([30, 40], 200), town="Aford", cost=cost)
     with pytest.raises(Refused, match=r"fewer than 10 people\. cost singles them out"):
-        save(alone, setting, tmp_path)
+        save_release(alone, setting, tmp_path)
     cost[:100] = 3000
-    save(people(age=np.repeat([30, 40], 200), town="Aford", cost=cost), setting, tmp_path)
+    save_release(people(age=np.repeat([30, 40], 200), town="Aford", cost=cost), setting, tmp_path)
 
 
 @pytest.mark.slow
@@ -313,22 +313,26 @@ def test_text_that_a_spreadsheet_may_run_is_said_and_stays_as_it_is(tmp_path):
         (Setting("LaplaceNoise"), "town, job"),
         (Setting("Bucketize", k=2), "town, job"),
     ):
-        assert counted(data, setting).terms.said[-1].startswith(f"Text in {named} begins with =, +, -, @ or a tab")
-        table, provenance, *buckets = save(data, setting, tmp_path, allow=WHY)
+        assert (
+            count_setting(data, setting)
+            .terms.sentences[-1]
+            .startswith(f"Text in {named} begins with =, +, -, @ or a tab")
+        )
+        table, provenance, *buckets = save_release(data, setting, tmp_path, allow=WHY)
         assert any(text.startswith(f"Text in {named} begins") for text in json.loads(provenance.read_text())["said"])
         held = read(buckets[0])["value"] if buckets else read(table)["job"]
         assert {"@smith", "tailor"} <= {*held}
         if "town" in named:
             assert {*read(table)["town"]} == {"Aford", "=Bton", "-Cham"}
     plain = people(town="Aford", job="tailor", cost=-0)
-    assert not any("spreadsheet" in text for text in counted(plain, Setting("LaplaceNoise")).terms.said)
+    assert not any("spreadsheet" in text for text in count_setting(plain, Setting("LaplaceNoise")).terms.sentences)
 
 
 def test_what_is_drawn_is_said_to_be_drawn_anew(clinic):
     for setting in (*BUCKETS, replace(NOISE[0])):
-        said = [text for text in counted(clinic, setting).terms.said if "is certain for" not in text]
-        assert "What is random is drawn anew" in said[0], "only what is certain is said before it"
-    assert not any("random" in text for text in counted(clinic, FIVE).terms.said)
+        said = [text for text in count_setting(clinic, setting).terms.sentences if "is certain for" not in text]
+        assert "Saving repeats all random draws" in said[0], "only what is certain is said before it"
+    assert not any("random" in text for text in count_setting(clinic, FIVE).terms.sentences)
 
 
 @pytest.mark.parametrize("format", saving.FORMATS)
@@ -337,19 +341,22 @@ def test_two_saved_releases_cannot_be_put_side_by_side(clinic, tmp_path, format)
     order = np.random.default_rng(4).permutation(len(clinic))
     other = Dataset(clinic.name, clinic.table.iloc[order], clinic.schema, clinic.hierarchies)
     for setting in (FIVE, replace(FIVE, sanitizer="LocalRecoding"), replace(FIVE, sanitizer="Suppress")):
-        one, two = (save(data, setting, tmp_path, format)[0].read_bytes() for data in (clinic, other))
+        one, two = (save_release(data, setting, tmp_path, format)[0].read_bytes() for data in (clinic, other))
         assert one == two
     owned = Dataset(clinic.name, clinic.table.copy(), clinic.schema, clinic.hierarchies)
     owned.table.attrs["first"] = "CANARY"
     owned.table["diagnosis"] = pd.Categorical(owned.table["diagnosis"], list(dict.fromkeys(owned.table["diagnosis"])))
-    assert save(owned, FIVE, tmp_path, format)[0].read_bytes() == save(clinic, FIVE, tmp_path, format)[0].read_bytes()
+    assert (
+        save_release(owned, FIVE, tmp_path, format)[0].read_bytes()
+        == save_release(clinic, FIVE, tmp_path, format)[0].read_bytes()
+    )
 
 
 def test_saved_buckets_are_numbered_anew_each_time(clinic, tmp_path):
     """By people who can be told apart: the numbers of two savings go together no more than by chance."""
     numbers = []
     for _ in range(2):
-        rows = read(save(clinic, BUCKETS[0], tmp_path, allow=WHY)[0])
+        rows = read(save_release(clinic, BUCKETS[0], tmp_path, allow=WHY)[0])
         key = rows[EVERYTHING.split(", ")].agg("|".join, axis=1)
         numbers.append(rows["bucket"].astype(int).set_axis(key)[~key.duplicated(keep=False).to_numpy()])
         assert rows["bucket"].astype(int).is_monotonic_increasing is False
@@ -362,7 +369,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_made(cl
     file = tmp_path / "saved"
     file.write_text("mine")
     for folder in (file, file / "deeper"):
-        with pytest.raises(ValueError, match=r"folder must be a folder, got '.*', and '.*saved' is a file"):
-            save(clinic, FIVE, folder)
+        with pytest.raises(ValueError, match=r"`folder` must be a folder; got '.*', but '.*saved' is a file"):
+            save_release(clinic, FIVE, folder)
     assert file.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [file]

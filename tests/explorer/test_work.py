@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privnb.explorer import work as module
-from privnb.explorer.work import Work
+from privnb.explorer import background as module
+from privnb.explorer.background import BackgroundWorker
 from privnb.runtime import progress
 
 # The processes of most tests do without the imports that a person's first task would wait for.
-BARE = "import sys; from privnb.explorer import work; work._prepare = int; work._serve(int(sys.argv[1]))"
+BARE = (
+    "import sys; from privnb.explorer import background; background._prepare = int; background._serve(int(sys.argv[1]))"
+)
 HERE = str(Path(__file__).parent)
 
 
@@ -67,7 +69,7 @@ def pool(log):
     from privnb.evaluation import store
 
     store.LIBRARIES = ("privnb.evaluation.store",)  # the tasks need no more, which takes seconds
-    store.run([partial(slow, log, items) for items in (1201, 1202)], store.Store(f"{log}-store"), jobs=2)
+    store.run_tasks([partial(slow, log, items) for items in (1201, 1202)], store.Store(f"{log}-store"), jobs=2)
 
 
 class Heavy:
@@ -96,7 +98,7 @@ def size(heavy):
 @pytest.fixture
 def work(monkeypatch):
     monkeypatch.setattr(module, "CHILD", BARE)
-    work = Work()
+    work = BackgroundWorker()
     yield work
     work.close()
 
@@ -224,7 +226,7 @@ def test_progress_is_told_with_the_time_left(work, log):
     ],
 )
 def test_progress_in_words(state, expected):
-    assert module._worded(state) == expected
+    assert module._describe_progress(state) == expected
 
 
 @pytest.mark.slow
@@ -248,7 +250,7 @@ def test_errors_say_what_to_do_and_the_next_task_goes_on(work):
     assert outcome(work, unsendable)[0] == "failed"
     kind, text = outcome(work, killed)
     assert kind == "failed"
-    assert "signal 9, perhaps for want of memory" in text
+    assert "signal 9, perhaps because memory ran out" in text
     assert outcome(work, partial(own, "on"))[1][0] == "on"
 
 
@@ -323,12 +325,12 @@ def test_what_is_shared_is_sent_once_to_each_process(monkeypatch):
     monkeypatch.setattr(module, "CHILD", BARE)
     monkeypatch.setattr(Heavy, "sent", 0)
     heavy = Heavy()
-    work = Work(heavy)
+    work = BackgroundWorker(heavy)
     try:
         first, second = (outcome(work, partial(size, heavy)) for _ in range(2))
         assert first == second  # the very same object there
         assert first[1][0] == 2_000_000
-        assert len(module._pickled(partial(size, heavy), work._shared)) < 1000
+        assert len(module._pickle_task(partial(size, heavy), work._shared)) < 1000
         assert Heavy.sent == 1
     finally:
         work.close()
@@ -337,7 +339,7 @@ def test_what_is_shared_is_sent_once_to_each_process(monkeypatch):
 def test_a_start_waits_for_no_process(monkeypatch):
     """Its line is far too short for what is shared, and nobody reads it."""
     monkeypatch.setattr(module, "CHILD", "import time; time.sleep(120)")
-    work = Work(bytes(50_000_000))
+    work = BackgroundWorker(bytes(50_000_000))
 
     async def main():
         started(work, partial(own, 1))
@@ -377,7 +379,7 @@ def test_a_task_from_another_thread_wins_and_is_told_there(work, log):
 
 
 def test_unused_work_goes_with_its_processes(work):
-    mine = Work()
+    mine = BackgroundWorker()
     mine.warm()
     process = mine._worker.process
     assert process.poll() is None
@@ -391,9 +393,9 @@ def test_no_process_outlives_the_one_that_made_it(end, log):
     code = f"""
 import asyncio, os, sys
 sys.path.insert(0, {HERE!r})
-from test_work import BARE, module, partial, pids, silent, started, until, Work, Path
+from test_work import BARE, module, partial, pids, silent, started, until, BackgroundWorker, Path
 module.CHILD = BARE
-log, work = Path({str(log)!r}), Work()
+log, work = Path({str(log)!r}), BackgroundWorker()
 async def main():
     started(work, partial(silent, log))
     await until(lambda: pids(log) and work._reserve and work._reserve.line.poll())  # both idle
@@ -416,9 +418,9 @@ BEGIN = f"""
 import asyncio, os, sys
 sys.path.insert(0, {HERE!r})
 from functools import partial
-from test_work import BARE, Work, module, own, pids, slow, started, until
+from test_work import BARE, BackgroundWorker, module, own, pids, slow, started, until
 from pathlib import Path
-work = Work()
+work = BackgroundWorker()
 work.warm()
 """
 

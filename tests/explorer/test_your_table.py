@@ -27,7 +27,7 @@ def page(tmp_path, monkeypatch):
 
 def ask(page, name, value):
     """Do what a control of the page asks for."""
-    page._heard(page._page, {"name": name, "value": value}, None)
+    page._receive(page._page, {"name": name, "value": value}, None)
 
 
 def shown(page):
@@ -43,12 +43,12 @@ def test_a_menu_offers_every_role_and_says_the_proposed_one(page):
     assert {*MEANINGS} == {*Role}
     text, menus = shown(page)
     assert menus == {
-        "Which column should nobody learn?": "Choose …",
+        "Which column is sensitive?": "Choose …",
         "Is each row one person?": "Choose …",
         "Role of name": "identifier: names a person",
         **{f"Role of {name}": "quasi-identifier: others may know it" for name in ("age", "sex", "illness", "visits")},
     }
-    assert "nearly the name of a person" in text
+    assert "nearly identifies a person" in text
     assert "No column is sensitive yet" in text
     assert "Zoe" not in page._page.html
     assert "<b>," not in page._page.html, "a value is text"
@@ -60,36 +60,36 @@ def test_what_is_chosen_is_said_at_once(page):
     ask(page, "sensitive", "1")
     ask(page, "sensitive", "3")  # arrow keys passed by age
     _, menus = shown(page)
-    assert menus["Which column should nobody learn?"] == "illness"
+    assert menus["Which column is sensitive?"] == "illness"
     assert (menus["Role of age"], menus["Role of illness"]) == (
         "quasi-identifier: others may know it", "sensitive: nobody should learn it",
     )  # fmt: skip
     ask(page, "role 4", "sensitive")
-    assert shown(page)[1]["Which column should nobody learn?"] == "illness, visits"
+    assert shown(page)[1]["Which column is sensitive?"] == "illness, visits"
     assert "Not saved yet." in shown(page)[0]
     ask(page, "person", "none")
     ask(page, "sensitive", "none")
-    assert shown(page)[1]["Which column should nobody learn?"] == "None: there is nothing to hide"
+    assert shown(page)[1]["Which column is sensitive?"] == "None: there is nothing to protect"
     ask(page, "person", "each")
     assert shown(page)[1]["Is each row one person?"] == "Yes, each row is one person"
     assert "yet" not in shown(page)[0].replace("Not saved yet", "")
     ask(page, "person", "0")
-    assert shown(page)[1]["Role of name"] == "person: whose row it is"
+    assert shown(page)[1]["Role of name"] == "person: key of the person"
 
 
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"name": "role 99", "value": "neutral"}, "IndexError: list index out of range. This is a fault of the page."),
-        ({"name": "role 0"}, "KeyError: 'value'. This is a fault of the page."),
-        ({}, "KeyError: 'name'. This is a fault of the page."),
+        ({"name": "role 99", "value": "neutral"}, "IndexError: list index out of range. This is an error in the page."),
+        ({"name": "role 0"}, "KeyError: 'value'. This is an error in the page."),
+        ({}, "KeyError: 'name'. This is an error in the page."),
         ({"name": "role 0", "value": "queen"}, "'queen' is not a valid Role"),
     ],
 )
 def test_what_goes_wrong_is_said_and_changes_nothing(message, said, page):
     ask(page, "sensitive", "3")
     before = page.roles
-    page._heard(page._page, message, None)
+    page._receive(page._page, message, None)
     assert page.roles == before
     assert said in shown(page)[0]
     ask(page, "sensitive", "1")
@@ -108,7 +108,7 @@ def test_roles_that_cannot_be_shown_are_not_taken(page, monkeypatch):
     monkeypatch.setattr(type(page.table), "seen", broken)
     ask(page, "sensitive", "3")
     assert page.roles == before
-    assert "RuntimeError: no ink. This is a fault of the page." in shown(page)[0]
+    assert "RuntimeError: no ink. This is an error in the page." in shown(page)[0]
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_from_a_file_to_a_confirmed_description_by_keyboard_alone(tmp_path, kern
                 keys.press("Tab")
             keys.type(text)
 
-        type_into("Which column should nobody learn?", "ill")
+        type_into("Which column is sensitive?", "ill")
         page.wait_for_selector("text=Not saved yet.")
         type_into("Is each row one person?", "Yes")
         type_into("Role of visits", "unu")

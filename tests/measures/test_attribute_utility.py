@@ -11,7 +11,7 @@ import pytest
 from privnb.measures.utility.attribute_utility import (
     average_utility,
     conditional_entropy,
-    entropy,
+    joint_entropy,
     largest_utility,
     utility,
 )
@@ -56,7 +56,7 @@ def test_a_utility_gain_is_mutual_information(tables):
     """Eq. 10 and 12, by the entropies of I(A; B) and I(A; C | B)."""
 
     def h(*names):
-        return entropy(tables, *names)
+        return joint_entropy(tables, *names)
 
     np.testing.assert_allclose(
         utility(tables, "age", "sex") - utility(tables, "age"), h("age") + h("sex") - h("age", "sex"), atol=1e-12
@@ -82,7 +82,7 @@ def test_the_average_is_weighted_by_interest(tables):
         average_utility(tables, {"age": 0.75, "sex": 0.25}), 0.75 * each["age"] + 0.25 * each["sex"]
     )
     for wrong in ({"age": 0.5}, {"age": 0.5, "zip": 0.5}):
-        with pytest.raises(ValueError, match="weights must add up to 1 over attributes"):
+        with pytest.raises(ValueError, match="`weights` must add up to 1 over the attributes"):
             average_utility(tables, wrong)
 
 
@@ -113,7 +113,7 @@ def test_a_table_of_many_attributes():
     wide = pd.DataFrame({f"a{i}": np.random.default_rng(i).integers(0, 100, 60) for i in range(12)})
     table = Tables.of(wide)
     assert len(table.kinds) == 60
-    assert entropy(table, *wide)[0] == pytest.approx(math.log2(60))
+    assert joint_entropy(table, *wide)[0] == pytest.approx(math.log2(60))
     assert conditional_entropy(table, "a3", "a0", "a1", "a2")[0] == pytest.approx(0, abs=0.2)
 
 
@@ -126,7 +126,7 @@ def test_a_users_knowledge_is_taken_off(tables):
     background = sum(math.log2(len(DOMAINS[name])) - conditional_entropy(
         shares, name, *(other for other in NAMES if other != name))[0] for name in NAMES) / 3  # fmt: skip
     np.testing.assert_allclose(average_utility(tables, user=shares), average_utility(tables) - background)
-    with pytest.raises(ValueError, match="a user's knowledge is one joint distribution"):
+    with pytest.raises(ValueError, match="`user` must be one joint distribution"):
         average_utility(tables, user=tables)
-    with pytest.raises(ValueError, match="a user's knowledge is one joint distribution"):
+    with pytest.raises(ValueError, match="`user` must be one joint distribution"):
         average_utility(tables, user=even.generalized((PAIRS,), (1,)))

@@ -16,14 +16,14 @@ from privnb.measures.noise.breaches import (
 from privnb.measures.noise.matrices import amplification_of
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import (
+    MASK,
+    PRAM,
     AdditiveNoise,
     DataSwapping,
     GammaDiagonal,
     GeometricNoise,
     Identity,
     LaplaceNoise,
-    Mask,
-    Pram,
     RandomizedResponse,
     RetentionReplacement,
 )
@@ -67,8 +67,8 @@ def test_the_amplification_of_three_operators(number, gamma):
         (RandomizedResponse(0.7), 6 * 0.7),
         (GammaDiagonal(2.0), 2.0),
         (GammaDiagonal(2.0, attributes="sex"), 2.0),
-        (Mask(3.0), 3.0),
-        (Mask(3.0, "sex, race"), 3.0),
+        (MASK(3.0), 3.0),
+        (MASK(3.0, "sex, race"), 3.0),
         (LaplaceNoise(0.5, {"education-num": 15}), 2 * 0.5),
         (GeometricNoise(0.5, {"education-num": 15}), 2 * 0.5),
     ],
@@ -89,7 +89,7 @@ def test_what_has_no_epsilon_amplifies_without_bound():
 
 
 def test_the_posteriors_of_a_release_are_those_of_its_matrices():
-    release = Pram(0.6).sanitize(ADULT, rng=1)
+    release = PRAM(0.6).sanitize(ADULT, rng=1)
     worst, mean = [], []
     for name in release.treated("noisy"):
         values = ADULT.schema[name].domain.values
@@ -141,7 +141,7 @@ def test_cells_of_added_noise_are_weighed_by_their_law():
         (
             lambda: downward_posterior(ADULT, LaplaceNoise(1).sanitize(ADULT, rng=1)),
             Unreadable,
-            r"age, education-num, which have noise, hold no value that at least 0\.5 of the records have",
+            r"the noisy columns, age, education-num, have no value of at least the share 0\.5 of the records",
         ),
     ],
 )

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from privnb.measures.disclosure.certainty import (
+    are_harmless,
     certain_groups,
-    harms_nobody,
     public_shares,
-    tells_of_others,
+    reveals_small_rest,
 )
 from privnb.microdata.schema import Attribute, Categories, Role
 
@@ -70,7 +70,7 @@ def test_what_is_public_is_counted_by_people_or_declared():
 
 def test_a_suppressed_cell_and_a_value_that_its_owner_names_harm_nobody():
     ill = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")), harmless={"cold": "Who has none?"})
-    assert harms_nobody(ill, ["cold", "flu", "*"]).tolist() == [True, False, True]
+    assert are_harmless(ill, ["cold", "flu", "*"]).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_a_suppressed_cell_and_a_value_that_its_owner_names_harm_nobody():
     [(0, 5, True, False), (20, 20, False, False), (20, 29, False, True), (20, 30, False, False), (20, 30, True, True)],
 )
 def test_a_number_that_tells_of_few_others_is_withheld(people, right, tells, withheld):
-    assert tells_of_others(people, right, tells) is withheld
+    assert reveals_small_rest(people, right, tells) is withheld

@@ -26,7 +26,7 @@ from privnb.measures.disclosure.channel import (
     santhi_vardy_bound,
 )
 from privnb.measures.disclosure.channel_matrix import Channel
-from privnb.papers.askari_2012.enumeration.errata import appendix, uniform
+from privnb.papers.askari_2012.enumeration.errata import appendix_channel, uniform_channel
 
 OF_CHANNELS = {name: value for name, value in vars(measures).items() if hasattr(value, "facts")}
 
@@ -56,7 +56,7 @@ def bits(shares):
 
 
 def test_the_appendix():
-    channel = appendix()
+    channel = appendix_channel()
     assert channel.exact
     assert posterior_vulnerability(channel) == Fraction(125, 272)
     assert bayes_risk(channel) == Fraction(147, 272)
@@ -66,7 +66,7 @@ def test_the_appendix():
 
 
 def test_the_appendix_uniform_channel_tells_nothing():
-    channel = uniform()
+    channel = uniform_channel()
     assert bayes_risk(channel) == Fraction(3, 4) == 1 - prior_vulnerability(channel)
     assert multiplicative_capacity(channel) == 1
     assert additive_capacity(channel) == 0
@@ -75,18 +75,18 @@ def test_the_appendix_uniform_channel_tells_nothing():
     assert santhi_vardy_bound(channel) == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize("channel", [appendix(FIRST_IS_KNOWN), uniform(FIRST_IS_KNOWN)])
+@pytest.mark.parametrize("channel", [appendix_channel(FIRST_IS_KNOWN), uniform_channel(FIRST_IS_KNOWN)])
 def test_who_knows_the_table_never_errs(channel):
     assert bayes_risk(channel) == 0
     assert prior_entropy(channel) == conditional_entropy(channel) == 0
 
 
 def test_a_weak_adversary_is_a_restricted_prior():
-    channel = appendix().knowing([True, True, False, False])
+    channel = appendix_channel().restricted_to([True, True, False, False])
     assert channel.prior.tolist() == [Fraction(1, 2), Fraction(1, 2), 0, 0]
     right = max(Fraction(5, 17), 0) + max(Fraction(2, 17), Fraction(20, 35)) + Fraction(5, 35) + Fraction(10, 17)
     assert bayes_risk(channel) == 1 - right / 2
-    assert bayes_risk(channel) < bayes_risk(appendix())
+    assert bayes_risk(channel) < bayes_risk(appendix_channel())
 
 
 def test_randomized_response():
@@ -169,7 +169,7 @@ def test_gains(channel, random):
 
 def test_the_additive_capacity_is_reached():
     """By actions, one an output, that bet on the inputs which it makes likelier at what such a bet was worth before."""
-    channel = appendix()
+    channel = appendix_channel()
     bets = (channel.matrix > channel.output_probability).T.astype(object)
     fair = bets - (bets @ channel.prior)[:, None]
     assert prior_gain(channel, fair) == 0
@@ -177,7 +177,11 @@ def test_the_additive_capacity_is_reached():
 
 
 def test_the_expected_degradation_is_the_double_sum():
-    channel, before, after = appendix(["1/2", "1/4", "1/8", "1/8"]), np.array([3, 1, 4, 1.5]), np.array([2.0, 7, 1, 8])
+    channel, before, after = (
+        appendix_channel(["1/2", "1/4", "1/8", "1/8"]),
+        np.array([3, 1, 4, 1.5]),
+        np.array([2.0, 7, 1, 8]),
+    )
     double = sum(
         float(channel.prior[x] * channel.matrix[x, y]) * (before[x] - after[y]) for x in range(4) for y in range(4)
     )
@@ -208,7 +212,7 @@ def test_as_qif_says(channel):
     assert prior_gain(channel, gain) == same(gains.prior(gain, prior))
 
 
-@pytest.mark.parametrize("channel", [appendix(), uniform()])
+@pytest.mark.parametrize("channel", [appendix_channel(), uniform_channel()])
 def test_capacities_as_qif_says(channel):
     prior, matrix = channel.prior.astype(float), channel.matrix.astype(float)
     assert float(additive_capacity(channel)) == pytest.approx(qif.measure.g_vuln.add_capacity(prior, matrix, True))
@@ -221,26 +225,29 @@ def test_what_a_channel_keeps():
     channel = Channel.of([["1/3", "2/3"], [1, 0]], inputs=("a", "b"), outputs=("x", "y"))
     assert repr(channel) == "Channel(2 inputs, 2 outputs, fractions)"
     assert channel.inputs[1] == "b"
-    assert channel.frame().loc["a", "y"] == Fraction(2, 3)
+    assert channel.to_frame().loc["a", "y"] == Fraction(2, 3)
     assert channel.matrix.tolist() == [[Fraction(1, 3), Fraction(2, 3)], [1, 0]]
-    assert not channel.believing([0.3, 0.7]).exact
+    assert not channel.with_prior([0.3, 0.7]).exact
     assert Channel.of([[0.5, 0.5], [Fraction(1), 0]]).matrix.tolist() == [[0.5, 0.5], [1, 0]]
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Channel.of([["1/2", "1/3"]]), "row 0 of the channel adds up to 5/6, not to 1"),
-        (lambda: Channel.of([[0.5, 0.5], [0.5, 0.4]]), "row 1 of the channel adds up to 0.9, not to 1"),
-        (lambda: Channel.of([[0, 0], [1, 0]]), "row 0 of the channel adds up to 0, not to 1"),
-        (lambda: Channel.of([[2, -1]]), "is below 0"),
-        (lambda: Channel.of([[np.nan, 1]]), "adds up to nan, not to 1"),
-        (lambda: Channel.of([[1], [1]], ["1/2", "1/3"]), "the prior adds up to 5/6, not to 1"),
-        (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs, got \(1,\)"),
-        (lambda: Channel.of([1]), r"a row an input, a column an output; got shape \(1,\)"),
+        (lambda: Channel.of([["1/2", "1/3"]]), "row 0 of the channel must add up to 1; got 5/6"),
+        (lambda: Channel.of([[0.5, 0.5], [0.5, 0.4]]), "row 1 of the channel must add up to 1; got 0.9"),
+        (lambda: Channel.of([[0, 0], [1, 0]]), "row 0 of the channel must add up to 1; got 0"),
+        (lambda: Channel.of([[2, -1]]), "got a number below 0"),
+        (lambda: Channel.of([[np.nan, 1]]), "must add up to 1; got nan"),
+        (lambda: Channel.of([[1], [1]], ["1/2", "1/3"]), "the prior must add up to 1; got 5/6"),
+        (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs; got \(1,\)"),
+        (lambda: Channel.of([1]), r"a row for each input and a column for each output; got \(1,\)"),
         (lambda: Channel.of([[1], [1]], inputs="a"), "the matrix is larger than 1 inputs by 1 outputs"),
-        (lambda: appendix(FIRST_IS_KNOWN).knowing([False, True, True, True]), "no input that the prior allows"),
-        (lambda: posterior_gain(appendix(), [[1, 0]]), r"gains need shape \(actions, 4\), got \(1, 2\)"),
+        (lambda: appendix_channel(FIRST_IS_KNOWN).restricted_to([False, True, True, True]), "must allow an input"),
+        (
+            lambda: posterior_gain(appendix_channel(), [[1, 0]]),
+            r"`gain` must have the shape \(actions, 4\); got \(1, 2\)",
+        ),
     ],
 )
 def test_what_is_refused(make, message):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privnb.measures.noise.column_privacy import column_privacy, naive_differences
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
+from privnb.sanitizers.algorithms.linear import draw_orthogonal, multiply_points
 
 
 def turn(degrees):
@@ -22,8 +22,8 @@ def test_the_formula_of_a_rotation_is_the_variance_of_difference():
     """Eq. 7.3 against the definition, on correlated numbers."""
     rng = np.random.default_rng(0)
     points = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
-    matrix = orthogonal(4, rng)
-    turned = multiplied(matrix, points)
+    matrix = draw_orthogonal(4, rng)
+    turned = multiply_points(matrix, points)
     found = naive_differences(matrix, np.cov(points.T, bias=True))
     assert found == pytest.approx([np.var(turned[:, i] - points[:, i]) for i in range(4)])
 
@@ -33,12 +33,12 @@ def test_the_mean_over_rotations_is_2_on_standard_scores_and_not_1():
     """7.5.1 prints c_ii, which is 1 here (an erratum): over Haar measure it is c_ii + trace(C) / d."""
     rng = np.random.default_rng(1)
     covariance = np.array([[1, 0.6, 0.2], [0.6, 1, -0.3], [0.2, -0.3, 1]])
-    drawn = [naive_differences(orthogonal(3, rng), covariance) for _ in range(8000)]
+    drawn = [naive_differences(draw_orthogonal(3, rng), covariance) for _ in range(8000)]
     error = np.std(drawn, axis=0).max() / np.sqrt(8000)
     assert np.mean(drawn, axis=0) == pytest.approx([2, 2, 2], abs=5 * error)
     assert error < 0.02
     other = np.diag([9.0, 1, 2])
-    drawn = [naive_differences(orthogonal(3, rng), other) for _ in range(8000)]
+    drawn = [naive_differences(draw_orthogonal(3, rng), other) for _ in range(8000)]
     assert np.mean(drawn, axis=0) == pytest.approx([13, 5, 6], rel=0.05)
 
 
@@ -54,5 +54,5 @@ def test_columns_are_normalized_before_they_are_compared():
 
 
 def test_a_column_that_everybody_knows_is_refused():
-    with pytest.raises(ValueError, match="a column without variance cannot be normalized"):
+    with pytest.raises(ValueError, match="must have a variance in each column"):
         column_privacy(np.eye(2), np.ones((2, 2)))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb.decision import owner_choice
-from privnb.measures.conditions import condition
+from privnb.measures.conditions import parse_condition
 from privnb.measures.utility import mining
 
 TABLE = pd.DataFrame(
@@ -23,7 +23,7 @@ TABLE = pd.DataFrame(
     ],
 )  # fmt: skip
 def test_a_condition_is_read_as_pandas_reads_it(text):
-    found = condition(text)(TABLE)
+    found = parse_condition(text)(TABLE)
     assert found.dtype == bool
     np.testing.assert_array_equal(found, TABLE.eval(text))
 
@@ -42,11 +42,11 @@ def test_a_condition_is_read_as_pandas_reads_it(text):
 def test_anything_else_is_refused_when_it_is_read(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for read in (
-        condition,
-        lambda text: mining.interest_of(f"{text} :2"),
-        lambda t: owner_choice.check("W", 0.9, weights=t),
+        parse_condition,
+        lambda text: mining.parse_interest(f"{text} :2"),
+        lambda t: owner_choice.check_scenarios("W", 0.9, weights=t),
     ):
-        with pytest.raises(ValueError, match=r"cannot be read as a condition: [^.]|interest weights are written"):
+        with pytest.raises(ValueError, match=r"cannot be read as a condition: [^.]|interest weights must be written"):
             read(text)
     assert list(tmp_path.iterdir()) == []
 
@@ -55,27 +55,27 @@ def test_anything_else_is_refused_when_it_is_read(text, tmp_path, monkeypatch):
     ("text", "said"),
     [
         ("nobody == 1", "there is no column 'nobody'. Write it .* with names of age, sex, marital-status, class"),
-        ("age == '60'", "it compares numbers with texts, which stand in quotes"),
-        ("sex > 3", "it compares numbers with texts"),
-        ("age in ['x']", "it compares numbers with texts"),
+        ("age == '60'", "the condition compares numbers with texts"),
+        ("sex > 3", "the condition compares numbers with texts"),
+        ("age in ['x']", "the condition compares numbers with texts"),
         ("sex + 1 == 'F'", "cannot be read as a condition"),
         ("'a' * 999999999 == sex", "cannot be read as a condition"),
-        ("'%99999999d' % 5 == sex", "`'%99999999d' % 5` calculates with what is no number"),
-        ("sex * age == 'F'", "`sex \\* age` calculates with what is no number"),
+        ("'%99999999d' % 5 == sex", "`'%99999999d' % 5` calculates with something that is not a number"),
+        ("sex * age == 'F'", "`sex \\* age` calculates with something that is not a number"),
         ("9 ** 9 ** 9 ** 9 == age", "cannot be read as a condition"),
-        ("age and sex == 'F'", "`age` does not say yes or no of each record"),
-        ("age in 5", "a list of values, as in .* after it and nowhere else"),
-        ("[1] == age", "after it and nowhere else"),
-        ("1 < 2", "is no condition: it does not say yes or no of each record"),
-        ("age + 1", "is no condition"),
+        ("age and sex == 'F'", "`age` is not true or false for each record"),
+        ("age in 5", "`in` must follow a column and precede a list of values"),
+        ("[1] == age", "`in` must follow a column"),
+        ("1 < 2", "is not a condition, because the result is not true or false for each record"),
+        ("age + 1", "is not a condition"),
     ],
 )
 def test_what_does_not_fit_the_table_is_refused(text, said):
     with pytest.raises(ValueError, match=said):
-        condition(text)(TABLE)
+        parse_condition(text)(TABLE)
 
 
 @pytest.mark.parametrize("numbers", ["nan", "-1", "inf", "1, nan", "1, -2"])
 def test_weights_are_numbers_from_0(numbers):
-    with pytest.raises(ValueError, match="is an interest weight, a number from 0, got"):
-        mining.interest_of(f"age > 55: {numbers}")
+    with pytest.raises(ValueError, match="must be an interest weight, a number of at least 0; got"):
+        mining.parse_interest(f"age > 55: {numbers}")

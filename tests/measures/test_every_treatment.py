@@ -16,7 +16,7 @@ from privnb.attacks import Linkage, MinerInference
 from privnb.attacks.recovery.base import Recovery
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import Recovered
-from privnb.evaluation.cases import Case
+from privnb.evaluation.evaluation_loop import Case
 from privnb.measures.disclosure import gains, linkage
 from privnb.measures.utility import information_loss
 from privnb.measures.utility.populations import LargePopulations
@@ -25,7 +25,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import KINDS, Law, Rows, Unreadable
 from privnb.miners import reference_set
-from privnb.runtime.family import members
+from privnb.runtime.registry import find_classes
 from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer
 
 SCHEMA = Schema(
@@ -92,7 +92,7 @@ def _turned(table, rng):
 
 def _nobodys(table, rng):
     drawn = {name: rng.permutation(table[name])[:80] for name in table}
-    return pd.DataFrame(drawn).assign(first=1.5), {"rows": Rows.NOBODY, "new": NEW[:1]}
+    return pd.DataFrame(drawn).assign(first=1.5), {"rows": Rows.SYNTHETIC, "new": NEW[:1]}
 
 
 def _some(table, rng):
@@ -147,7 +147,7 @@ ASKED = {
     for name in ("illness", "income")
 }
 RECOVERIES = [
-    each for kind in members(Recovery) if kind.__module__.startswith("privnb.") for each in kind.examples(SCHEMA)
+    each for kind in find_classes(Recovery) if kind.__module__.startswith("privnb.") for each in kind.examples(SCHEMA)
 ]
 OF_RELEASES = {"release", "counts"}
 
@@ -174,7 +174,7 @@ def asked(sanitizer, release, sensitive):
         return 0.0
 
     def undone(attack):
-        rows = Recovered(attack).rows(Case(DATA, sanitizer, 1, release, fewest=2))
+        rows = Recovered(attack).rows(Case(DATA, sanitizer, 1, release, min_count=2))
         return rows[0]["value"]
 
     for name, function in FOUND.items():
@@ -201,10 +201,10 @@ def test_there_is_a_number_or_a_sentence_that_names_columns_and_how_they_were_tr
             refused[name] = str(error)
             continue
         assert not np.isnan(value), name
-    columns = [*release.columns, "its rows are nobody's", "the rows of", "key is None"]
+    columns = [*release.columns, "of each person", "its rows are synthetic", "the rows of", "key is None"]
     for name, reason in refused.items():
         assert any(each in reason for each in columns), (name, reason)
-        ways = ["nobody", "noise", "no known law", "a sanitizer made", *KINDS]
+        ways = ["nobody", "of each person", "noise", "an unknown mechanism", "a sanitizer made", *KINDS]
         assert any(way in reason for way in ways), (name, reason)
 
 
@@ -224,13 +224,13 @@ def test_a_number_that_left_its_steps_is_read_as_the_nearest():
     [
         (
             lambda t: t.assign(town=t["town"].replace({"a": "ab"})),
-            r"'town' is perturbed, and \d+ of 200 cells are no v",
+            r"'town' is perturbed, and \d+ of 200 cells are not a v",
         ),
-        (lambda t: t.assign(town=t["town"].mask(t["age"] > 70)), r"no value of its domain: 'missing' \(\d+\)"),
-        (lambda t: t.assign(town="*"), r"no value of its domain: '\*' \(200\)\. Nobody could read it"),
-        (lambda t: t.assign(age="about 40"), r"'age' is perturbed, and 200 of 200 cells are no number: 'about 40'"),
-        (lambda t: t.assign(age=t["age"].where(t["age"] > 30)), r"'age' is perturbed, .* no number: 'missing'"),
-        (lambda t: t.assign(age=np.inf), r"'age' is perturbed, and 200 of 200 cells are no number: inf"),
+        (lambda t: t.assign(town=t["town"].mask(t["age"] > 70)), r"not a value of its domain: 'missing' \(\d+\)"),
+        (lambda t: t.assign(town="*"), r"not a value of its domain: '\*' \(200\)\. Publish values of its domain"),
+        (lambda t: t.assign(age="about 40"), r"'age' is perturbed, and 200 of 200 cells are not a number: 'about 40'"),
+        (lambda t: t.assign(age=t["age"].where(t["age"] > 30)), r"'age' is perturbed, .* not a number: 'missing'"),
+        (lambda t: t.assign(age=np.inf), r"'age' is perturbed, and 200 of 200 cells are not a number: inf"),
     ],
 )
 def test_cells_that_nobody_could_read_make_no_release(made, message, monkeypatch):
@@ -242,9 +242,15 @@ def test_cells_that_nobody_could_read_make_no_release(made, message, monkeypatch
 
 def test_a_measure_of_labels_says_what_it_reads():
     release = _Made("means").sanitize(DATA, rng=1)
-    with pytest.raises(Unreadable, match=r"age, height are perturbed, and labels are read where .* exact, generalized"):
+    with pytest.raises(
+        Unreadable, match=r"age, height are perturbed, and quasi-identifiers must be exact, generalized"
+    ):
         information_loss.precision(release)
-    with pytest.raises(Unreadable, match="neither adds noise to categories of 'people' nor perturbs them: age is per"):
+    with pytest.raises(
+        Unreadable, match="neither adds noise to categories of 'people' nor perturbs the categories: age is per"
+    ):
         information_loss.change_rate(DATA, release)
-    with pytest.raises(Unreadable, match="neither adds noise to columns of 'people' nor perturbs them: age is suppr"):
+    with pytest.raises(
+        Unreadable, match="neither adds noise to columns of 'people' nor perturbs the columns: age is suppr"
+    ):
         information_loss.noise_losses(DATA, _Made("rotated to new columns").sanitize(DATA, rng=1))

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.disclosure import gains
-from privnb.microdata.counts import class_value_counts, combinations
+from privnb.microdata.counts import class_value_counts, count_combinations
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import DeltaDisclosure, TCloseness
@@ -73,7 +73,7 @@ def test_merging_classes_never_helps_the_adversary(counts):
 def test_chance_alone_gives_small_classes_a_gain(occupation):
     sample = occupation.sample(2000, rng=1)
     release = Identity().sanitize(sample, rng=0)
-    accuracy, knowledge = gains.permuted_gains(release, "occupation", rng=1)
+    accuracy, knowledge = gains.permute_gains(release, "occupation", rng=1)
     counts = gains.class_counts(release, "occupation")
     assert 0 < accuracy < gains.accuracy_gain(counts)
     assert 0 < knowledge < gains.knowledge_gain(counts)
@@ -89,7 +89,7 @@ def test_of_thousands_of_values_in_many_classes_fewer_are_dealt(values, times):
     table = pd.DataFrame({"q": (people // 2).astype(str), "s": (people % values).astype(str)})
     release = Identity().sanitize(Dataset("codes", table, schema, {"q": flat(schema["q"])}), rng=0)
     shapes = []
-    gains.permuted_gains(release, "s", rng=1, of=(lambda counts, before: shapes.append(counts.shape) or 0.0,))
+    gains.permute_gains(release, "s", rng=1, of=(lambda counts, before: shapes.append(counts.shape) or 0.0,))
     assert shapes == [(1_000, values)] * times
 
 
@@ -113,7 +113,7 @@ def test_knowledge_before_and_after():
 
 
 def test_the_sexes_of_adult(occupation):
-    counts = class_value_counts(combinations(occupation.table[["sex"]]).index, occupation.table.occupation)
+    counts = class_value_counts(count_combinations(occupation.table[["sex"]]).index, occupation.table.occupation)
     women, men = gains.additive_disclosure(counts)
     assert (f"{women:.4f}", f"{men:.4f}") == ("0.2490", "0.1199")
     # All 14 of the armed forces are men, so no class of women is delta-disclosure-private for any delta.
@@ -177,7 +177,7 @@ def test_someone_who_knows_a_neutral_attribute_gains_less_and_knows_more(ward):
     release = Identity().sanitize(ward, rng=0)
     counts = gains.class_counts(release, "illness", ["ward"])
     before = gains.knowledge_before(release, "illness", ["ward"])
-    classes = gains.known_classes(release, ["ward"])
+    classes = gains.find_known_classes(release, ["ward"])
     assert classes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert counts.tolist() == [[0, 2], [1, 1], [1, 1], [2, 0]]
     assert before.tolist() == [[0.25, 0.75], [0.75, 0.25], [0.25, 0.75], [0.75, 0.25]]
@@ -187,8 +187,8 @@ def test_someone_who_knows_a_neutral_attribute_gains_less_and_knows_more(ward):
     expected = [np.inf, math.log(2), math.log(2), np.inf]
     assert gains.multiplicative_disclosure(counts, before) == pytest.approx(expected)
     assert gains.information_gain(counts, before) == pytest.approx((math.log(4 / 3) + math.log(4 / 3) / 2) / 2)
-    with pytest.raises(ValueError, match="knows must be a list of attributes, each as text, got 'ward'"):
-        gains.known_classes(release, "ward")
+    with pytest.raises(ValueError, match="knows must be a list of attributes, each as text; got 'ward'"):
+        gains.find_known_classes(release, "ward")
     alone = gains.class_counts(release, "illness")
     assert gains.accuracy_gain(alone) == 0.25
     assert gains.knowledge_before(release, "illness").tolist() == [[0.5, 0.5], [0.5, 0.5]]
@@ -208,7 +208,7 @@ def test_buckets_hide_what_a_neutral_attribute_would_tell(ward):
     counts = gains.class_counts(release, "illness", ["ward"])
     assert counts.tolist() == [[4, 4]]
     assert gains.knowledge_before(release, "illness", ["ward"]).tolist() == [[0.5, 0.5]]
-    assert gains.known_classes(release, ["ward"]).tolist() == [0] * 8
+    assert gains.find_known_classes(release, ["ward"]).tolist() == [0] * 8
 
 
 def test_values_are_dealt_inside_the_groups_alone():
@@ -224,7 +224,7 @@ def test_values_are_dealt_inside_the_groups_alone():
 def test_chance_of_someone_who_knows_more_keeps_what_they_knew(ward):
     """Dealt inside the wards, what the wards tell stays as it was; and other gains can be asked for."""
     release = Identity().sanitize(ward, rng=0)
-    accuracy, information = gains.permuted_gains(
+    accuracy, information = gains.permute_gains(
         release, "illness", rng=1, knows=["ward"], of=(gains.accuracy_gain, gains.information_gain)
     )
     assert 0 <= accuracy < 0.01
@@ -235,8 +235,8 @@ def test_chance_of_someone_who_knows_more_keeps_what_they_knew(ward):
 def test_a_baseline_is_shares_of_the_values():
     counts = np.array([[5, 5]])
     for before in ([7.0, -3.0], [0.5, 0.4]):
-        with pytest.raises(ValueError, match="baseline must be shares of the same values"):
+        with pytest.raises(ValueError, match="`baseline` must be shares of the sensitive values"):
             gains.knowledge_gain(counts, np.array(before))
     assert gains.multiplicative_disclosure(counts, np.array([1.0, 0.0])).tolist() == [np.inf]
-    with pytest.raises(ValueError, match="knows must be a list of different attributes, got ward more than once"):
-        gains.known_classes(Identity().sanitize(load("adult", records=50), rng=0), ["ward", "ward"])
+    with pytest.raises(ValueError, match="knows must be a list of different attributes; got ward more than once"):
+        gains.find_known_classes(Identity().sanitize(load("adult", records=50), rng=0), ["ward", "ward"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.measures.rules.inference_channels import blocked, channels
+from privnb.measures.rules.inference_channels import block_channels, find_channels
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import itemsets
 
@@ -35,27 +35,29 @@ def test_the_printed_channels_and_what_blocks_them(tuples):
     and 86, after which 19, 12 and 12 follow."""
     found = itemsets(tuples, 40 / 66)
     assert {*written(found)} == {"", "A", "B", "C", "BC"}
-    pairs = {(*sorted(e.having), "not", *sorted(e.lacking)): e.count for e in channels(found, 99) if len(e.lacking)}
+    pairs = {
+        (*sorted(e.having), "not", *sorted(e.lacking)): e.count for e in find_channels(found, 99) if len(e.lacking)
+    }
     assert (pairs["C", "not", "B"], pairs["B", "not", "C"], pairs["not", "B", "C"]) == (9, 12, 2)
-    assert [str(each) for each in channels(found, 3)] == ["everybody, not B, not C: 2"]
-    assert sorted(each.count for each in channels(found, 13)) == [2, 9, 11, 12]
-    after = blocked(found, 10)
+    assert [str(each) for each in find_channels(found, 3)] == ["everybody, not B, not C: 2"]
+    assert sorted(each.count for each in find_channels(found, 13)) == [2, 9, 11, 12]
+    after = block_channels(found, 10)
     assert (written(after)["C"], written(after)[""]) == (62, 86)
     assert {items: count for items, count in written(after).items() if items not in ("", "C")} == {
         "A": 40, "B": 55, "BC": 43
     }  # fmt: skip
-    now = {(*sorted(e.having), "not", *sorted(e.lacking)): e.count for e in channels(after, 99)}
+    now = {(*sorted(e.having), "not", *sorted(e.lacking)): e.count for e in find_channels(after, 99)}
     assert (now["C", "not", "B"], now["B", "not", "C"], now["not", "B", "C"]) == (19, 12, 12)
-    assert channels(after, 10) == []
+    assert find_channels(after, 10) == []
 
 
 def test_a_tree_tells_by_its_nodes():
     """Section 5.4.2, figure 5.9: 11 women, of whom 9 of 50 hours: two women are not of 50 hours, although no leaf says
     so; as a leaf it would."""
     women, fifty = frozenset({"F"}), frozenset({"F", "50"})
-    assert [str(each) for each in channels({women: 11, fifty: 9}, 3)] == ["F, not 50: 2"]
+    assert [str(each) for each in find_channels({women: 11, fifty: 9}, 3)] == ["F, not 50: 2"]
     leaf = frozenset({"F", "35"})
-    assert "35, F: 2" in [str(each) for each in channels({women: 11, leaf: 2}, 3)]
+    assert "35, F: 2" in [str(each) for each in find_channels({women: 11, leaf: 2}, 3)]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -63,27 +65,27 @@ def test_what_follows_is_what_a_count_finds(seed):
     rng = np.random.default_rng(seed)
     baskets = Baskets(tuple("ABCDE"), rng.random((60, 5)) < 0.6)
     found = itemsets(baskets, 0.1, most=5)
-    every = {(each.having, each.lacking): each.count for each in channels(found, 99)}
+    every = {(each.having, each.lacking): each.count for each in find_channels(found, 99)}
     for whole in found:
         for size in range(len(whole) + 1):
             for having in map(frozenset, combinations(sorted(whole), size)):
                 has = baskets.has[:, baskets.places(having)].all(axis=1)
                 lacks = ~baskets.has[:, baskets.places(whole - having)].any(axis=1)
                 assert every.get((having, whole - having), 0) == (has & lacks).sum()
-    assert {(e.having, e.lacking) for e in channels(found, 8)} == {each for each, n in every.items() if 0 < n < 8}
-    after = blocked(found, 8)
-    assert channels(after, 8) == []
+    assert {(e.having, e.lacking) for e in find_channels(found, 8)} == {each for each, n in every.items() if 0 < n < 8}
+    after = block_channels(found, 8)
+    assert find_channels(after, 8) == []
     assert all(after[items] >= count for items, count in found.items())
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: channels({frozenset(): 3}, 1), "k must be a whole number of at least 2"),
-        (lambda: channels([], 2), "found must be"),
-        (lambda: channels({"A": 3}, 2), "must be a frozenset"),
-        (lambda: channels({frozenset(): "3"}, 2), "must be a finite number"),
-        (lambda: blocked({frozenset("AB"): 5, frozenset("ABC"): 3}, 2.5), "k must be a whole number"),
+        (lambda: find_channels({frozenset(): 3}, 1), "k must be a whole number of at least 2"),
+        (lambda: find_channels([], 2), "found must be"),
+        (lambda: find_channels({"A": 3}, 2), "must be a frozenset"),
+        (lambda: find_channels({frozenset(): "3"}, 2), "must be a finite number"),
+        (lambda: block_channels({frozenset("AB"): 5, frozenset("ABC"): 3}, 2.5), "k must be a whole number"),
     ],
 )
 def test_bad_input_is_a_clear_error(call, said):

@@ -63,7 +63,7 @@ def test_lists_of_values_climb_by_their_width(kind):
     assert loss.height(towns, "b|c") == towns.width("b|c") == 1 / 4
     assert loss.uncertainty(towns, "b|c") == 2 / 5
     assert loss.uncertainty(towns, "b") == 0
-    occurring = loss.Occurring.of(np.array([0, 1, 3]), np.array([4, 4, 2]))
+    occurring = loss.OccurringValues.of(np.array([0, 1, 3]), np.array([4, 4, 2]))
     assert loss.ambiguity(towns, "b|c", occurring) == 0  # nobody has c
     assert loss.bits(towns, "a|b", occurring) == pytest.approx(3)
 
@@ -156,7 +156,7 @@ def test_what_a_suppressed_record_costs():
 
 
 def test_a_tie_is_an_error_of_half():
-    """Five against five: a classifier errs on five. pycanon 1.3.5 leaves out every value as common as the commonest,
+    """Five against five: a classifier errs on five. pycanon 1.3.5 leaves out every value as common as the most common,
     and says 0.
     """
     assert loss.classification_metric_of(np.array([[5, 5]])) == 0.5
@@ -517,10 +517,10 @@ def test_each_refuses_the_others_release(adult):
 def test_a_release_of_another_table_is_refused(adult, measure, more):
     half = adult.sample(len(adult) // 2, rng=1)
     with pytest.raises(
-        ValueError, match=r"Release\(.* is not of Dataset\(.* Give the dataset that the release was made"
+        ValueError, match=r"Release\(.* does not match Dataset\(.* Give the dataset from which the release was made"
     ):
         getattr(loss, measure)(adult, Suppress().sanitize(half, rng=1), *more)
-    with pytest.raises(ValueError, match="is not of Dataset"):
+    with pytest.raises(ValueError, match="does not match Dataset"):
         mean_absolute_error(adult, LaplaceNoise(1.0).sanitize(half, rng=1))
 
 

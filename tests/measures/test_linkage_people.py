@@ -6,9 +6,9 @@ import pytest
 from support import person_key
 
 from privnb.attacks import Linkage
-from privnb.evaluation.combinations import combinations
-from privnb.evaluation.releases import linked
-from privnb.measures.disclosure.linkage import found_at_random, reidentification_rate, singled_out
+from privnb.evaluation.combination_sizes import measure_combinations
+from privnb.evaluation.release_measures import measure_linkage
+from privnb.measures.disclosure.linkage import random_linkage_rate, reidentification_rate, singled_out
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, Suppress
@@ -35,10 +35,10 @@ def test_ten_rows_by_hand():
     assert reidentification_rate(*ten)[0] == pytest.approx(np.mean(people))
     assert singled_out(*ten) == 1
     # Ann is guessed at twice, each time with three rows of ten; Bob once with two; the others once with one.
-    assert found_at_random(*ten) == pytest.approx(np.mean([1 - 0.7**2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]))
+    assert random_linkage_rate(*ten) == pytest.approx(np.mean([1 - 0.7**2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]))
     rows = asked(Identity(), person_key.dataset(TEN, patient=Role.IDENTIFIER))
     assert reidentification_rate(*rows)[0] == pytest.approx((9 * 1 / 3 + 1) / 10)
-    assert found_at_random(*rows) == 1 / 10
+    assert random_linkage_rate(*rows) == 1 / 10
 
 
 def test_who_is_alone_with_their_own_records_is_singled_out():
@@ -68,14 +68,14 @@ def test_linkage_by_plain_loops():
             lucky[who] *= 1 - mine.mean()
     found = Linkage().fit(published), visits, key
     assert reidentification_rate(*found)[0] == pytest.approx(1 - np.mean([*missed.values()]))
-    assert found_at_random(*found) == pytest.approx(1 - np.mean([*lucky.values()]))
+    assert random_linkage_rate(*found) == pytest.approx(1 - np.mean([*lucky.values()]))
 
 
 def test_results_count_people():
     visits = person_key.visits()
     sanitizers = [Identity(), Mondrian(KAnonymity(12)), Suppress()]
-    rows = combinations(visits, sanitizers).set_index(["sanitizer", "measure"])
-    links = linked(visits, sanitizers).set_index("sanitizer")
+    rows = measure_combinations(visits, sanitizers).set_index(["sanitizer", "measure"])
+    links = measure_linkage(visits, sanitizers).set_index("sanitizer")
     known, who = ["age", "sex", "town"], visits.table["patient"]
     people = who.groupby([visits.table[name] for name in known]).transform("nunique")
     assert rows.value["Identity", "alone"] == pytest.approx(who[people == 1].nunique() / 400)

@@ -83,16 +83,17 @@ def test_intervals_of_ranks():
 def test_exact_releases_nobodys_rows_and_constants_are_refused():
     data = table(ORIGINAL)
     with pytest.raises(
-        Unreadable, match="neither adds noise to numbers of 'numbers' nor perturbs them: x0 is exact, x1 is exact"
+        Unreadable,
+        match="neither adds noise to numbers of 'numbers' nor perturbs the numbers: x0 is exact, x1 is exact",
     ):
         masking.masking_loss(data, Identity().sanitize(data, rng=1))
-    with pytest.raises(Unreadable, match="are nobody's"):
-        masking.lost_variation(*made(ORIGINAL, MASKED, whose=Rows.NOBODY))
-    with pytest.raises(Unreadable, match="1 of the masked numbers have one value in all records"):
+    with pytest.raises(Unreadable, match="are synthetic"):
+        masking.lost_variation(*made(ORIGINAL, MASKED, whose=Rows.SYNTHETIC))
+    with pytest.raises(Unreadable, match="1 of the masked columns have the same value"):
         masking.lost_variation(*made([(1, 2), (1, 3)], [(1, 2), (2, 3)]))
 
 
 def test_many_records_are_not_compared_with_all(monkeypatch):
-    monkeypatch.setattr(masking, "MOST", 9)
-    with pytest.raises(Unreadable, match="10 masked records are compared with as many originals, and at most 9 are"):
+    monkeypatch.setattr(masking, "MAX_RECORDS", 9)
+    with pytest.raises(Unreadable, match="10 masked records exceed the maximum"):
         masking.nearest_record_rate(*made(ORIGINAL, MASKED))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.linalg import hilbert
 
-from privnb.attacks.algorithms.likeliest import STEPS, expectation_maximized
+from privnb.attacks.algorithms.likeliest import STEPS, maximize_expectation
 from privnb.measures.noise.matrices import condition_number, markov
 from privnb.sanitizers.noise.laws import Diagonal
 
@@ -51,7 +51,7 @@ def test_the_supports_of_mask():
     """Catalogue 10-11: two items that are published as 50.6, 15.4, 15.4 and 18.6."""
     both, true = np.kron(bits(0.9), bits(0.9)), np.array([60, 10, 10, 20])
     assert true @ both == pytest.approx([50.6, 15.4, 15.4, 18.6])
-    assert expectation_maximized(true @ both, both, rise=1e-15) == pytest.approx(true, abs=0.01)
+    assert maximize_expectation(true @ both, both, rise=1e-15) == pytest.approx(true, abs=0.01)
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,8 +62,8 @@ def test_estimates_of_any_matrix(size, seed):
     matrix = 0.6 * np.eye(size) + 0.4 * rng.dirichlet(np.ones(size), size)
     true = rng.integers(1, 500, size)
     seen = true @ matrix
-    found = expectation_maximized(seen, matrix, steps=400, rise=1e-14)
-    fewer = expectation_maximized(seen, matrix, steps=5, rise=1e-14)
+    found = maximize_expectation(seen, matrix, steps=400, rise=1e-14)
+    fewer = maximize_expectation(seen, matrix, steps=5, rise=1e-14)
     likelihoods = [seen @ np.log(counts @ matrix) for counts in (fewer, found)]
     assert likelihoods[1] >= likelihoods[0] - 1e-9
     assert found.sum() == pytest.approx(true.sum())
@@ -79,18 +79,18 @@ def test_estimates_of_any_matrix(size, seed):
 def test_of_a_singular_matrix_the_iteration_still_tells():
     matrix = np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
     assert condition_number(matrix) == np.inf
-    assert expectation_maximized([5, 5, 10], matrix)[2] == pytest.approx(10)
+    assert maximize_expectation([5, 5, 10], matrix)[2] == pytest.approx(10)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: markov("matrix", bits(0.9), 3), "must be of 3 rows and columns"),
-        (lambda: expectation_maximized([0, 0], bits(0.9)), "not all 0"),
-        (lambda: expectation_maximized([-1, 2], bits(0.9)), "counts from 0"),
-        (lambda: expectation_maximized([1, 2], bits(0.9), steps=0), "steps"),
-        (lambda: expectation_maximized([1, 2], bits(0.9), rise=0), "rise"),
-        (lambda: expectation_maximized([1, 2], np.array([[1, 0], [1, 0]])), "cannot come from any value"),
+        (lambda: markov("matrix", bits(0.9), 3), "must have 3 rows and columns"),
+        (lambda: maximize_expectation([0, 0], bits(0.9)), "not all 0"),
+        (lambda: maximize_expectation([-1, 2], bits(0.9)), "counts of at least 0"),
+        (lambda: maximize_expectation([1, 2], bits(0.9), steps=0), "steps"),
+        (lambda: maximize_expectation([1, 2], bits(0.9), rise=0), "rise"),
+        (lambda: maximize_expectation([1, 2], np.array([[1, 0], [1, 0]])), "got cells that no value explains"),
         (lambda: markov("matrix", [[0.5, 0.2], [0.5, 0.5]]), "adds up to 0.7"),
     ],
 )

@@ -18,7 +18,7 @@ from privnb.measures.noise import breaches, noise_privacy
 from privnb.measures.utility import information_loss, masking, mining, queries
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.measures.utility.populations import LargePopulations, size_error
-from privnb.microdata.counts import combinations
+from privnb.microdata.counts import count_combinations
 from privnb.papers.askari_2012.enumeration.tables import Tables
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, RandomizedResponse, Suppress
 
@@ -56,12 +56,12 @@ def values():
     exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
     nearest, blurred = DistanceLinkage().fit(exact), LaplaceNoise(1).sanitize(adult, rng=0)
     answered = RandomizedResponse(1).sanitize(adult, rng=0)
-    values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
+    values, taken = count_combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
         published, key = release._published(1)
         attack, counts = Linkage().fit(published), gains.class_counts(release, "salary")
-        guessed = counts.argmax(axis=1)[release.classes]  # of each class the commonest salary
+        guessed = counts.argmax(axis=1)[release.classes]  # of each class the most common salary
         people = mining.good_utility(np.array(["<=50K", ">50K"])[guessed], truth)
         told = vulnerability.record_channel(*release.by_class("salary"))
         one = {
@@ -141,7 +141,7 @@ def test_information_loss_is_least_in_the_original(values, name):
 @pytest.mark.parametrize("name", FOUND)
 def test_states_its_facts_under_the_name_that_results_carry(name):
     facts = FOUND[name].facts
-    assert measures.facts(name) == facts
+    assert measures.measure_facts(name) == facts
     assert facts.kind
     assert facts.better
     assert facts.title
@@ -153,8 +153,8 @@ def test_states_its_facts_under_the_name_that_results_carry(name):
 
 
 def test_a_name_has_one_measure():
-    with pytest.raises(ValueError, match="the facts of 'accuracy_gain' are stated already"):
-        measures.state("accuracy_gain", title="Another")
+    with pytest.raises(ValueError, match="other facts are already stated for 'accuracy_gain'"):
+        measures.register_measure("accuracy_gain", title="Another")
     with pytest.raises(ValueError, match="Give the measure another name"):
 
         @measures.measure(kind="privacy", better="lower", bounds=(0, 1))
@@ -172,7 +172,7 @@ def test_a_name_has_one_measure():
 )  # fmt: skip
 def test_what_is_no_number_within_the_bounds_is_an_error_of_the_measure(found):
     """NaN would stand in results as withheld, as if it protected somebody."""
-    with pytest.raises(ValueError, match=r"measure 'of_a_test' must give a number from 0 to 1, .* got .*Unreadable"):
+    with pytest.raises(ValueError, match=r"measure 'of_a_test' must return a number from 0 to 1, .* got .*Unreadable"):
         gives(found)(1)
 
 
@@ -202,7 +202,7 @@ def test_a_measure_that_is_defined_again_is_the_new_one():
         def given_away(counts):
             return (counts.max(axis=1) == counts.sum(axis=1)).mean()
 
-        assert measures.facts("given_away").phrase == title.lower()
+        assert measures.measure_facts("given_away").phrase == title.lower()
 
 
 def test_a_measure_describes_what_its_name_and_facts_say():
@@ -217,6 +217,14 @@ def test_a_measure_describes_what_its_name_and_facts_say():
 def test_who_asks_for_facts_waits_for_no_library_of_workers(monkeypatch):
     asked = []
     monkeypatch.setattr(measures.base, "import_module", lambda name: asked.append(name) or import_module(name))
-    measures.base._import_rooms.__wrapped__(tuple(measures.base._rooms))
+    for room in measures.base._rooms:
+        measures.base._import_room.__wrapped__(room)
     assert {f"privnb.evaluation.{name}" for name in ("results", "utility.workload")} <= {*asked}
     assert not {*asked} & {*store.LIBRARIES}
+
+
+def test_old_names_of_the_registry_warn():
+    with pytest.warns(DeprecationWarning, match="'facts' is now 'measure_facts'"):
+        assert measures.facts is measures.measure_facts
+    with pytest.raises(AttributeError, match="no attribute 'fact'"):
+        measures.fact  # noqa: B018

@@ -11,7 +11,7 @@ from privnb.datasets.dataset import load
 from privnb.measures import base
 from privnb.measures.disclosure import gains
 from privnb.measures.utility import information_loss
-from privnb.microdata.rows import Counted
+from privnb.microdata.rows import CombinationTable
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Bucketize, FullDomain, Mondrian, SanitizationError, Suppress
@@ -46,7 +46,7 @@ def measured(data, release):
 
 
 def check(data):
-    counted = Counted.of(data)[0]
+    counted = CombinationTable.of(data)[0]
     for sanitizer in SANITIZERS:
         try:
             release = sanitizer.sanitize(data, rng=1)
@@ -78,13 +78,13 @@ def test_of_adult():
 
 
 def test_what_reads_records_refuses_counts():
-    counted = Counted.of(load(CLINIC))[0]
+    counted = CombinationTable.of(load(CLINIC))[0]
     release = Mondrian(KAnonymity(3)).sanitize(counted, rng=1)
-    with pytest.raises(Unreadable, match="change rate is measured of records, and here are combinations"):
+    with pytest.raises(Unreadable, match="change rate is measured on records, and this data holds"):
         information_loss.change_rate(counted, release)
 
 
 def test_facts_of_every_measure_say_which_it_is():
-    known = {facts.name: facts for facts in base.stated()}
+    known = {facts.name: facts for facts in base.list_measures()}
     assert known["precision"].by_combinations
     assert not known["mean_absolute_error"].by_combinations

@@ -12,7 +12,7 @@ from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset
 from privnb.measures.disclosure import linkage
 from privnb.measures.noise import breaches, noise_privacy
-from privnb.measures.noise.noise_reconstruction import reconstructed, true_distribution
+from privnb.measures.noise.noise_reconstruction import reconstruct_distribution, true_distribution
 from privnb.measures.utility import information_loss, masking
 from privnb.measures.utility.populations import LargePopulations
 from privnb.measures.utility.queries import CountQueries
@@ -20,12 +20,12 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Numbers, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import (
+    IPSO,
     AdditiveNoise,
     Condensation,
     DataSwapping,
     GeometricNoise,
     Identity,
-    Ipso,
     KMember,
     LaplaceNoise,
     LatinHypercube,
@@ -52,7 +52,7 @@ SCHEMA = Schema(
 SANITIZERS = [
     AdditiveNoise(), AdditiveNoise(kind="uniform"), GeometricNoise(1.0), LaplaceNoise(1.0), LognormalNoise(),
     RetentionReplacement(), MaskingNoise(), Condensation(5), Microaggregation(5), Rounding(), TopBottomCoding(),
-    Resampling(), RankSwapping(), DataSwapping(), Ipso("A"), Rotation(), LatinHypercube(), KMember(5), Identity(),
+    Resampling(), RankSwapping(), DataSwapping(), IPSO("A"), Rotation(), LatinHypercube(), KMember(5), Identity(),
 ]  # fmt: skip
 
 
@@ -131,8 +131,8 @@ def test_noise_tells_which_numbers_are_missing():
 def test_a_distribution_is_that_of_the_numbers_that_are_there():
     release = AdditiveNoise(0.05).sanitize(DATA, rng=1)
     cells, law = release.table["age"], release.columns["age"].law
-    there = reconstructed(cells[~GAP], law, SCHEMA["age"])
-    assert reconstructed(cells, law, SCHEMA["age"]).shares.tolist() == there.shares.tolist()
+    there = reconstruct_distribution(cells[~GAP], law, SCHEMA["age"])
+    assert reconstruct_distribution(cells, law, SCHEMA["age"]).shares.tolist() == there.shares.tolist()
     true = [
         true_distribution(each, SCHEMA["age"]).shares.tolist() for each in (DATA.table["age"][~GAP], DATA.table["age"])
     ]

@@ -36,9 +36,9 @@ def test_within_a_tolerance():
     assert mining.within(2)([40.0, 42.0, 42.5, 38.0], [40, 40, 40, 40]).tolist() == [1, 1, 0, 1]
     assert mining.within(0)([40.0, 40.1], [40, 40]).tolist() == [1, 0]
     for wrong in (-1, float("nan")):
-        with pytest.raises(ValueError, match="a tolerance is a distance from 0"):
+        with pytest.raises(ValueError, match="`tolerance` must be a number of at least 0"):
             mining.within(wrong)
-    with pytest.raises(ValueError, match="labels have no distance to be within"):
+    with pytest.raises(ValueError, match="`tolerance` needs guesses of numbers; got labels"):
         mining.within(2)(labels("a"), labels("a"))
     with pytest.raises(ValueError, match="numbers with numbers"):
         mining.within(2)(labels("40-44"), [42])
@@ -49,7 +49,7 @@ def test_fields_combine():
     assert mining.combine(values, "sum").tolist() == [2, 1, 0, -1]
     assert mining.combine(values, "any").tolist() == [1, 1, 0, 1]
     assert mining.combine(values, "all").tolist() == [1, 0, 0, -2]
-    with pytest.raises(ValueError, match="how must be one of sum, any, all, got 'mean'"):
+    with pytest.raises(ValueError, match="how must be one of sum, any, all; got 'mean'"):
         mining.combine(values, "mean")
 
 
@@ -62,7 +62,9 @@ def test_decline_is_the_share_lost():
     assert mining.utility_decline(200, 150) == 0.25
     assert mining.utility_decline(200, 210) == 0
     for original in (0, -1.5):
-        with pytest.raises(ValueError, match=f"of the original data is {original}; a decline needs a positive one"):
+        with pytest.raises(
+            ValueError, match=f"of the original must be positive, so that a decline can be computed; got {original}"
+        ):
             mining.utility_decline(original, 10)
 
 
@@ -73,7 +75,8 @@ def test_decline_of_the_printed_table():
     delta, miner = mining.utility_preserving(originals, at_100)
     assert (round(100 * delta, 2), miner) == (4.68, "NaiveBayes")
     with pytest.raises(
-        ValueError, match=r"originals and sanitized have other miners: \['J48', 'NaiveBayes', 'RandomForest'\] and"
+        ValueError,
+        match=r"`originals` and `sanitized` must have the same miners; got \['J48', 'NaiveBayes', 'RandomForest'\] and",
     ):
         mining.utility_preserving(originals, {"J48": 1})
 
@@ -154,14 +157,14 @@ def test_nearer_by_a_tree_of_numbers_in_any_order():
 
 @pytest.mark.parametrize("c", [-1, 100.5, float("nan")])
 def test_a_percentage_that_cannot_be_is_refused(c):
-    with pytest.raises(ValueError, match="c is a percentage from 0"):
+    with pytest.raises(ValueError, match="`c` must be a percentage from 0"):
         mining.nearer([1.0], [2.0], [1], c, AGES)
 
 
 def test_guesses_of_another_kind_or_number_are_refused():
     with pytest.raises(ValueError, match="numbers with numbers or labels with labels"):
         mining.nearer([41.0], labels("40-44"), [41], 0, AGES)
-    with pytest.raises(ValueError, match="give one for each person"):
+    with pytest.raises(ValueError, match="Give one guess for each person"):
         mining.exact_match(labels("a"), labels("a", "b"))
 
 
@@ -214,18 +217,18 @@ def test_anti_utility_counts_people_or_weighs_them():
 
 def test_average_and_worst_name_the_miner():
     assert mining.average_and_worst({"LWL": 2.0, "OLM": 6.0, "VFI": 6.0, "ZeroR": 0.0}) == (3.5, 6.0, "OLM")
-    with pytest.raises(ValueError, match="no miner's result was given"):
+    with pytest.raises(ValueError, match="the result of at least one miner"):
         mining.average_and_worst({})
 
 
 def test_selected_people_are_as_many_as_the_paper_has_and_drawn_by_lot():
-    assert [mining.selected(5, share, rng=1).sum() for share in (0.05, 0.3, 1)] == [1, 2, 5]
-    weights = mining.selected(45222, 0.05, rng=1)
+    assert [mining.draw_weights(5, share, rng=1).sum() for share in (0.05, 0.3, 1)] == [1, 2, 5]
+    weights = mining.draw_weights(45222, 0.05, rng=1)
     assert (weights.sum(), set(weights)) == (2261, {0.0, 1.0})
-    np.testing.assert_array_equal(weights, mining.selected(45222, 0.05, rng=1))
-    assert (weights != mining.selected(45222, 0.05, rng=2)).any()
-    with pytest.raises(ValueError, match="share must be a share above 0 and at most 1, got 5"):
-        mining.selected(10, 5, rng=1)
+    np.testing.assert_array_equal(weights, mining.draw_weights(45222, 0.05, rng=1))
+    assert (weights != mining.draw_weights(45222, 0.05, rng=2)).any()
+    with pytest.raises(ValueError, match="share must be a share above 0 and at most 1; got 5"):
+        mining.draw_weights(10, 5, rng=1)
 
 
 def test_interest_in_those_whom_a_condition_names():
@@ -233,7 +236,7 @@ def test_interest_in_those_whom_a_condition_names():
     assert mining.interest("sex == 'F' and age > 55", 10)(table).tolist() == [10, 1, 1]
     assert mining.interest("`marital-status` == 'a'", 2, otherwise=0)(table).tolist() == [2, 0, 2]
     for wrong in ("age + 1", "1 < 2"):
-        with pytest.raises(ValueError, match="does not say yes or no of each record"):
+        with pytest.raises(ValueError, match="is not true or false for each record"):
             mining.interest(wrong, 10)(table)
 
 
@@ -248,13 +251,15 @@ def test_interest_in_those_whom_a_condition_names():
 )
 def test_interest_as_an_owner_writes_it(text, weights):
     table = pd.DataFrame({"age": [60, 20], "sex": ["c, d", "a:b"]})
-    assert mining.interest_of(text)(table).tolist() == weights
+    assert mining.parse_interest(text)(table).tolist() == weights
 
 
 @pytest.mark.parametrize("text", ["", "10", "age > 55", ": 10", "age > 55: ten", "age > 55: 1, 2, 3", "age > 55: 1,"])
 def test_interest_that_is_not_written_so_is_refused(text):
-    with pytest.raises(ValueError, match="interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got"):
-        mining.interest_of(text)
+    with pytest.raises(
+        ValueError, match="interest weights must be written as 'CONDITION: WEIGHT, WEIGHT OF OTHERS'; got"
+    ):
+        mining.parse_interest(text)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +280,7 @@ def test_the_length_of_each_label_is_its_own(hierarchy, labels, true, expected):
     def read(labels, true):
         labels, true = np.array(labels, dtype=object), np.array(true)
         numeric = true.dtype.kind in "if"
-        return mining.lengths(labels, hierarchy, numeric=numeric), mining._covers(labels, true, hierarchy)
+        return mining.label_lengths(labels, hierarchy, numeric=numeric), mining._covers(labels, true, hierarchy)
 
     alone = [read([a], [b]) for a, b in zip(labels, true, strict=True)]
     for order in (slice(None), slice(None, None, -1)):
@@ -287,7 +292,7 @@ def test_the_length_of_each_label_is_its_own(hierarchy, labels, true, expected):
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_a_missing_label_is_no_label(missing):
     cells = np.array(["0-9", missing], dtype=object)
-    with pytest.raises(ValueError, match=r"is no interval of numbers"):
+    with pytest.raises(ValueError, match=r"is not an interval of numbers"):
         mining.nearer(
             cells, np.array(["*", "*"], dtype=object), np.array([3, 3]), 0, Intervals(Numbers(0, 99), (10, 100))
         )
@@ -296,8 +301,8 @@ def test_a_missing_label_is_no_label(missing):
 def test_each_persons_own_worst_miner():
     by_miner = {"LWL": [1, 0, 0, -1], "OLM": [0, 1, 0, -2]}
     assert mining.worst_by_person(by_miner).tolist() == [1, 1, 0, -1]
-    assert mining.weighted_sum(mining.worst_by_person(by_miner), [1, 2, 3, 4]) == -1
-    with pytest.raises(ValueError, match="no miner's result was given"):
+    assert mining.sum_weighted(mining.worst_by_person(by_miner), [1, 2, 3, 4]) == -1
+    with pytest.raises(ValueError, match="the result of at least one miner"):
         mining.worst_by_person({})
 
 
@@ -351,10 +356,10 @@ def test_a_measure_is_marked_and_otherwise_as_it_was():
         return people + 1
 
     facts = Measure("exposed", "privacy", unit="people", format="{:,} people", better="lower", bounds=(0, 10))
-    assert exposed.facts == measures.facts("exposed") == facts
+    assert exposed.facts == measures.measure_facts("exposed") == facts
     assert (exposed(1), exposed.__name__) == (2, "exposed")
     for wrong in ({"kind": "risk"}, {"better": "less"}, {"bounds": (1, 1)}):
-        with pytest.raises(ValueError, match="a measure has a kind of"):
+        with pytest.raises(ValueError, match="must have a `kind` of"):
             measure(**{"kind": "privacy", "better": "lower", "bounds": (0, 1)} | wrong)(exposed)
 
 
@@ -370,7 +375,7 @@ def test_wilson_interval_as_tabulated(successes, n, low, high):
 
 @pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, 0)])
 def test_wilson_refuses_what_cannot_be_seen(successes, n):
-    with pytest.raises(ValueError, match="needs 0 <= successes <= n and n >= 1"):
+    with pytest.raises(ValueError, match="`n` must be at least 1, and `successes` must be from 0 to `n`"):
         wilson(successes, n)
 
 

@@ -30,7 +30,7 @@ def test_example_2_1():
     """
     shares, edges = np.array([0.5, 0.5]), np.array([[0.0, 4.0], [1.0, 5.0]])
     assert noise_privacy.differential_entropy(shares, edges) == 1
-    bits = noise_privacy.information(shares, edges, UNIFORM)
+    bits = noise_privacy.mutual_information(shares, edges, UNIFORM)
     assert bits == pytest.approx(1 + 1 / (4 * np.log(2)), abs=2e-4)
     assert abs(bits - 5 / 4) > 0.1
     assert noise_privacy.privacy_loss_share(bits) == pytest.approx(1 - np.exp(-1 / 4) / 2, abs=1e-4)
@@ -42,7 +42,7 @@ def test_a_gaussian_channel():
     """A Gaussian number under Gaussian noise: I = log2(1 + S / N) / 2."""
     ends = np.linspace(-60, 60, 301)
     shares = np.diff(stats.norm.cdf(ends, scale=10))
-    bits = noise_privacy.information(shares, np.array([ends[:-1], ends[1:]]), Gaussian(5.0, 1.0))
+    bits = noise_privacy.mutual_information(shares, np.array([ends[:-1], ends[1:]]), Gaussian(5.0, 1.0))
     assert bits == pytest.approx(np.log2(1 + 100 / 25) / 2, abs=1e-3)
 
 

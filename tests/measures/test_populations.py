@@ -132,14 +132,14 @@ def test_of_too_many_populations_those_of_fewest_conditions_are_asked_for(monkey
     data = toy(80, 3)
     every = LargePopulations.of(data, "disease", 0.1)
     assert every.conditions is None
-    monkeypatch.setattr(module, "MOST", len(every) - 1)
+    monkeypatch.setattr(module, "MAX_POPULATIONS", len(every) - 1)
     fewer = LargePopulations.of(data, "disease", 0.1)
     deepest = max(words.count(", ") for words in every.predicates)
     assert fewer.predicates == [words for words in every.predicates if words.count(", ") < deepest]
     assert fewer.conditions == deepest
     assert repr(fewer).endswith(f"of at most {deepest} conditions)")
     assert fewer.counts == pytest.approx(every.counts[: len(fewer)])
-    monkeypatch.setattr(module, "MOST", 1)
+    monkeypatch.setattr(module, "MAX_POPULATIONS", 1)
     assert LargePopulations.of(data, "disease", 0.1).conditions == 1, "those of one condition are always there"
 
 
@@ -289,9 +289,11 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
             LargePopulations.of(data, "disease", support)
     with pytest.raises(SchemaError, match="has no attribute 'wage'"):
         LargePopulations.of(data, "wage")
-    with pytest.raises(ValueError, match="'town' is a quasi-identifier of 'toy': groups are named by it"):
+    with pytest.raises(
+        ValueError, match="'town' is a quasi-identifier of 'toy', and quasi-identifiers name the groups"
+    ):
         LargePopulations.of(data, "town")
-    with pytest.raises(ValueError, match=r"with 40 people \(100\.0% of all\)\. Lower the support"):
+    with pytest.raises(ValueError, match=r"with at least 40 people \(100\.0% of all\)\. Lower `support`"):
         LargePopulations.of(data, "disease", 1)
     populations = LargePopulations.of(data, "disease", 0.2)
     fewer = {name: HIERARCHIES[name] for name in ("age", "town")}
@@ -300,13 +302,13 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
     )
     other = Dataset("narrow", data.table.drop(columns="grade"), narrow, fewer)
     with pytest.raises(
-        ValueError, match=r"has no quasi-identifier \['grade'\]\. Ask it about those of its own dataset"
+        ValueError, match=r"has no quasi-identifier \['grade'\]\. Try queries about the dataset of this release"
     ):
         populations.estimated(Identity().sanitize(other, rng=0))
-    monkeypatch.setattr(reconstruction, "VALUES", 2)
-    with pytest.raises(ValueError, match=r"3 values of 'disease' occur, too many .* \(at most 2\)"):
+    monkeypatch.setattr(reconstruction, "MAX_VALUES", 2)
+    with pytest.raises(ValueError, match=r"'disease' has 3 values that occur; at most 2"):
         LargePopulations.of(data, "disease")
-    monkeypatch.setattr(reconstruction, "POSITIONS", 7)
+    monkeypatch.setattr(reconstruction, "MAX_POSITIONS", 7)
     with pytest.raises(ValueError, match="8 possible values, and groups can be named by at most 7"):
         LargePopulations.of(Dataset("toy", data.table.assign(disease="flu"), SCHEMA, HIERARCHIES), "disease")
 

@@ -7,7 +7,7 @@ from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.rules.found_rules import identity_errors, support_error
-from privnb.measures.rules.released_items import JointItems, released_items
+from privnb.measures.rules.released_items import JointItems, list_released_items
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.treatment import Unreadable
@@ -15,12 +15,12 @@ from privnb.miners.baskets import Baskets
 from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
+    MASK,
+    PRAM,
     Anatomy,
     GammaDiagonal,
     Identity,
-    Mask,
     Mondrian,
-    Pram,
     RandomizedResponse,
     Suppress,
 )
@@ -59,7 +59,7 @@ def table(records, rng):
 
 @pytest.mark.parametrize(
     "sanitizer",
-    [GammaDiagonal(2.0), Mask(6.0), RandomizedResponse(1.5), Pram(0.6), GammaDiagonal(1.0, attributes="two")],
+    [GammaDiagonal(2.0), MASK(6.0), RandomizedResponse(1.5), PRAM(0.6), GammaDiagonal(1.0, attributes="two")],
     ids=repr,
 )
 def test_noise_of_a_public_law_is_undone(sanitizer):
@@ -67,7 +67,7 @@ def test_noise_of_a_public_law_is_undone(sanitizer):
     dataset = table(200_000, np.random.default_rng(1))
     release = sanitizer.sanitize(dataset, rng=7)  # not the seed of the table, whose draws would be the noise's
     true = Baskets.of_table(dataset)
-    items = released_items(dataset, release)
+    items = list_released_items(dataset, release)
     assert items.items == true.items
     found, literal = itemsets(items, 0.01, most=3), 0.0
     for names, count in itemsets(true, 0.01, most=3).items():
@@ -96,11 +96,11 @@ def test_the_estimate_is_the_inverse_of_the_marginal_of_the_matrix():
 def test_labels_stand_for_each_of_their_values_alike():
     dataset = load(CLINIC)
     true = itemsets(Baskets.of_table(dataset), 0.02)
-    assert itemsets(released_items(dataset, Identity().sanitize(dataset, rng=1)), 0.02) == true
-    items = released_items(dataset, Suppress("ward, region").sanitize(dataset, rng=1))
+    assert itemsets(list_released_items(dataset, Identity().sanitize(dataset, rng=1)), 0.02) == true
+    items = list_released_items(dataset, Suppress("ward, region").sanitize(dataset, rng=1))
     wards = [place for place, kind in enumerate(items.kinds) if kind == "ward"]
     assert items.counts((), np.array(wards)) == pytest.approx(len(dataset) / len(wards))
-    found = itemsets(released_items(dataset, Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)), 0.02)
+    found = itemsets(list_released_items(dataset, Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)), 0.02)
     assert 0 < support_error(true, found) < 1
     assert max(identity_errors(true, found)) > 0
 
@@ -108,8 +108,8 @@ def test_labels_stand_for_each_of_their_values_alike():
 def test_buckets_say_of_nobody_which_value_they_have():
     dataset = load(CLINIC)
     release = Anatomy(2, "diagnosis").sanitize(dataset, rng=1)
-    with pytest.raises(Unreadable, match=r"no row of Anatomy.* says its 'diagnosis'"):
-        released_items(dataset, release)
+    with pytest.raises(Unreadable, match=r"rows of Anatomy.* do not show their 'diagnosis'"):
+        list_released_items(dataset, release)
 
 
 def test_a_law_over_thousands_of_values_is_no_matrix():
@@ -121,10 +121,10 @@ def test_a_law_over_thousands_of_values_is_no_matrix():
         dataset = Dataset("born", table, Schema("born", (attribute,)), {"born": flat(attribute)})
         release = RandomizedResponse(9.0).sanitize(dataset, rng=2)
         if fits:
-            weights = released_items(dataset, release).weights
+            weights = list_released_items(dataset, release).weights
             matrix = release.columns["born"].law.transition(many)
             codes = attribute.domain.codes(release.cells["born"])
             assert weights @ np.ones(50) == pytest.approx(np.linalg.solve(matrix.T, np.bincount(codes, minlength=many)))
         else:
-            with pytest.raises(Unreadable, match="'born' has 2,001 possible values, each an item: at most 2,000"):
-                released_items(dataset, release)
+            with pytest.raises(Unreadable, match="'born' has 2,001 possible values; at most 2,000"):
+                list_released_items(dataset, release)

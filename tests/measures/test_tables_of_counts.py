@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.datasets.dataset import find
+from privnb.datasets.dataset import find_description
 from privnb.measures.count_tables.cell_bounds import cell_bounds
-from privnb.measures.count_tables.known_sums import solved
+from privnb.measures.count_tables.known_sums import bound_sums
 from privnb.measures.count_tables.log_linear import degrees_of_freedom, small_count_share
-from privnb.microdata.count_tables import TableOfCounts, with_totals
+from privnb.microdata.count_tables import TableOfCounts, add_totals
 
 # Table 12.5: rows D, G, H; columns A, C.
 PRINTED = """
@@ -32,7 +32,7 @@ def table():
 @pytest.fixture(scope="module")
 def people():
     """All 48,842 records of Adult, those with missing values among them."""
-    path = find("adult")
+    path = find_description("adult")
     names = list(tomllib.loads(path.read_text())["columns"])
     read = partial(pd.read_csv, names=names, skipinitialspace=True)
     return pd.concat([read(path.with_name("adult.data")), read(path.with_name("adult.test"), skiprows=1)])
@@ -102,8 +102,8 @@ def test_bounds_by_programs():
 def test_whole_counts_may_be_bound_more_narrowly():
     """x + y = 1, y + z = 1, x + z = 1 has no whole solution; x + y + z = 2 above them halves what whole ones cannot."""
     sums = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 1, 1]])
-    assert [found.tolist() for found in solved(sums, [1] * 3, [1] * 3)] == [[0, 0, 0, 0], [0, 0, 0, 1]]
-    assert [found.tolist() for found in solved(sums, [1] * 3, [1] * 3, whole=True)] == [[0, 0, 0, 1], [0, 0, 0, 1]]
+    assert [found.tolist() for found in bound_sums(sums, [1] * 3, [1] * 3)] == [[0, 0, 0, 0], [0, 0, 0, 1]]
+    assert [found.tolist() for found in bound_sums(sums, [1] * 3, [1] * 3, whole=True)] == [[0, 0, 0, 1], [0, 0, 0, 1]]
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_eight_attributes_of_adult(people):
 
 
 def test_totals_stand_last():
-    assert with_totals(np.ones((2, 2, 2), dtype=int))[-1, -1].tolist() == [4, 4, 8]
+    assert add_totals(np.ones((2, 2, 2), dtype=int))[-1, -1].tolist() == [4, 4, 8]
 
 
 def changed(margin):
@@ -156,15 +156,15 @@ def changed(margin):
     [
         (lambda t: cell_bounds([t.margin("AC"), changed(t.margin("CD"))]), "A x C and C x D contradict"),
         (lambda t: cell_bounds([t.margin("A"), changed(t.margin("H"))]), "totals differ by up to 2"),
-        (lambda t: cell_bounds([t.margin("A"), TableOfCounts({"A": TWO}, np.ones(2))]), "different values of 'A'"),
-        (lambda t: cell_bounds([]), "one table of counts or more"),
+        (lambda t: cell_bounds([t.margin("A"), TableOfCounts({"A": TWO}, np.ones(2))]), "same values of 'A'"),
+        (lambda t: cell_bounds([]), "at least one table of counts"),
         (lambda t: cell_bounds([t.counts]), "TableOfCounts"),
         (lambda t: t.margin("AX"), "got X"),
         (lambda t: degrees_of_freedom({"A": 2}, ["AX"]), "got X"),
         (lambda t: TableOfCounts({"A": TWO}, np.array([1, 2, 3])), "shape"),
-        (lambda t: TableOfCounts({"A": TWO}, np.array([1, -2])), "0 or more"),
+        (lambda t: TableOfCounts({"A": TWO}, np.array([1, -2])), "at least 0"),
         (lambda t: TableOfCounts.of(pd.DataFrame({"x": ["a", None]}), ["x"]), "missing"),
-        (lambda t: solved(np.array([[1.0, 1.0], [1.0, 1.0]]), [1, 2], [1, 2]), "contradict"),
+        (lambda t: bound_sums(np.array([[1.0, 1.0], [1.0, 1.0]]), [1, 2], [1, 2]), "contradict"),
     ],
 )  # fmt: skip
 def test_what_cannot_be(table, do, says):

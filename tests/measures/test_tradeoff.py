@@ -11,20 +11,20 @@ from support.plain_reconstruction import DISEASES, SCHEMA, TREES, toy
 from support.worked_example import FIGURE_2, SHARED, on_a_line, releases
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.measures.base import facts
+from privnb.measures.base import measure_facts
 from privnb.measures.disclosure import tradeoff
 from privnb.measures.disclosure.tradeoff import (
     DISTANCES,
-    permuted_losses,
+    compute_revealed_losses,
+    permute_losses,
     privacy_loss,
     privacy_losses,
-    revealed_losses,
     utility_loss,
     utility_losses,
 )
 from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
+from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, grade_release
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Mondrian, Suppress
 
 DISEASE_TREE = Taxonomy(
@@ -108,17 +108,17 @@ def test_the_loss_is_what_the_privacy_model_bounds(line):
         (TCloseness(0.4, "occupation"), "total variation"),
     ):
         release = Mondrian(model).sanitize(sample, rng=0)
-        assert privacy_loss(release, "occupation", distance) == pytest.approx(achieved(model, release))
-        assert achieved(model, release) <= model.t + 1e-12
+        assert privacy_loss(release, "occupation", distance) == pytest.approx(grade_release(model, release))
+        assert grade_release(model, release) <= model.t + 1e-12
 
 
 def test_values_are_dealt_again_and_again():
     release, generator = Mondrian(KAnonymity(5)).sanitize(toy(60, 3), rng=0), np.random.default_rng(7)
-    deals = permuted_losses(release, "disease", rng=7)
+    deals = permute_losses(release, "disease", rng=7)
     several = [next(deals) for _ in range(3)]
     assert not (several[0] == several[1]).all()
     for found in several:
-        assert found == pytest.approx(next(permuted_losses(release, "disease", rng=generator)))
+        assert found == pytest.approx(next(permute_losses(release, "disease", rng=generator)))
 
 
 def test_by_chance_the_same_classes_hold_dealt_values():
@@ -131,15 +131,15 @@ def test_by_chance_the_same_classes_hold_dealt_values():
         shares = pd.crosstab(groups, dealt, normalize="index")
         whole = pd.Series(values).value_counts(normalize=True)[shares.columns]
         expected = [by_hand(shares.loc[group], whole) for group in release.classes]
-        assert next(permuted_losses(release, "disease", rng=7)) == pytest.approx(expected)
-    assert next(permuted_losses(Suppress().sanitize(data, rng=0), "disease", rng=7)) == pytest.approx([0] * 60)
+        assert next(permute_losses(release, "disease", rng=7)) == pytest.approx(expected)
+    assert next(permute_losses(Suppress().sanitize(data, rng=0), "disease", rng=7)) == pytest.approx([0] * 60)
     with pytest.raises(ValueError, match="not defined for LaplaceNoise"):
-        next(permuted_losses(LaplaceNoise(1.0).sanitize(data, rng=0), "disease", rng=7))
+        next(permute_losses(LaplaceNoise(1.0).sanitize(data, rng=0), "disease", rng=7))
 
 
 def test_what_a_revealed_value_loses_on_adult(adult):
-    """Published: 0.488 for the commonest occupation and 0.692 for the rarest, and every other between."""
-    losses = revealed_losses(adult, "occupation")
+    """Published: 0.488 for the most common occupation and 0.692 for the rarest, and every other between."""
+    losses = compute_revealed_losses(adult, "occupation")
     assert (losses.index[0], losses.index[-1]) == ("Craft-repair", "Armed-Forces")
     assert losses.iloc[[0, -1]].round(6).tolist() == [0.488122, 0.691742]
     assert len(losses) == 14
@@ -150,7 +150,7 @@ def test_nobody_loses_more_than_the_rarest_value_revealed(line):
     sample = line.sample(500, rng=2)
     release = Identity().sanitize(sample, rng=0)
     for distance in DISTANCES:
-        revealed = revealed_losses(sample, "occupation", distance)
+        revealed = compute_revealed_losses(sample, "occupation", distance)
         losses = privacy_losses(release, "occupation", distance)
         assert losses.max() <= revealed.max() + 1e-12
         alone = np.bincount(release.classes)[release.classes] == 1
@@ -234,16 +234,18 @@ def test_what_is_not_defined_is_refused():
         privacy_loss(noisy, "disease")
     release = Identity().sanitize(data, rng=0)
     for distance in ("euclid", None):
-        with pytest.raises(ValueError, match="a distance is a Taxonomy or one of Jensen-Shannon, Kullback-Leibler"):
+        with pytest.raises(
+            ValueError, match="`distance` must be a Taxonomy or one of Jensen-Shannon, Kullback-Leibler"
+        ):
             privacy_loss(release, "disease", distance)
 
 
 @pytest.mark.parametrize("name", ["privacy_loss", "utility_loss"])
 def test_the_measures_say_what_they_are(name):
-    assert getattr(tradeoff, name).facts == facts(name)
-    assert facts(name).better == "lower"
-    assert facts(name).kind == name.removesuffix("_loss")
-    assert re.search(r"section \d", facts(name).source)
+    assert getattr(tradeoff, name).facts == measure_facts(name)
+    assert measure_facts(name).better == "lower"
+    assert measure_facts(name).kind == name.removesuffix("_loss")
+    assert re.search(r"section \d", measure_facts(name).source)
 
 
 def test_a_population_is_told_in_words(adult, populations):

@@ -3,10 +3,10 @@
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.parameters import predicted
-from privnb.microdata import bands
+from privnb.evaluation.parameters import band_target
 from privnb.microdata.bands import Bands
 from privnb.microdata.schema import Numbers
+from privnb.reporting.run_notes import show_notes
 
 DESCRIPTION = """\
 [dataset]
@@ -69,18 +69,19 @@ def test_every_value_of_a_domain_is_in_one_band():
     assert [labels.count(value) for value in Bands.of(domain).values] == [1, 47, 35]
 
 
-def test_bands_are_said(few):
-    said = bands.sentence(few()).data
-    assert said.startswith("'visits' is a number. It is published, attacked and counted in bands of 0 to 77: 0-4, 5-9")
-    assert "hours" not in said
-    assert bands.sentence(few().in_bands("hours")).data.count("is a number") == 2
+def test_show_notes_lists_the_numbers_that_are_counted_in_bands(few):
+    note = show_notes(few()).data
+    bands = "is published, attacked and counted in bands of 0 to 77: 0-4, 5-9"
+    assert note.startswith(f"“visits” is a numeric column, which {bands}")
+    assert "hours" not in note
+    assert show_notes(few().in_bands("hours")).data.count("is a numeric column") == 2
 
 
 def test_who_predicts_a_number_predicts_its_bands(few):
-    assert predicted(few(), "hours").table.hours.tolist() == ["0-39.5", "40-99", "40-99", "0-39.5"]
-    assert predicted(few(), "").schema == few().schema
-    with pytest.raises(ValueError, match="'age' is a quasi-identifier: it is generalized, and in no bands"):
-        predicted(few(), "age")
+    assert band_target(few(), "hours").table.hours.tolist() == ["0-39.5", "40-99", "40-99", "0-39.5"]
+    assert band_target(few(), "").schema == few().schema
+    with pytest.raises(ValueError, match="'age' is a quasi-identifier, which is generalized and has no bands"):
+        band_target(few(), "age")
 
 
 def test_labels_have_no_exponent():

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.content import content
-from privnb.microdata.columns import by_value, in_codes, of_codes, plain, written
-from privnb.microdata.counts import coded, combinations, is_coded, same
-from privnb.privacy_models import KAnonymity, TCloseness, achieved
+from privnb.evaluation.digests import digest
+from privnb.microdata.columns import decode_column, decode_table, encode_column, make_categorical, map_values
+from privnb.microdata.counts import are_equal, count_combinations, encode_values, is_coded
+from privnb.privacy_models import KAnonymity, TCloseness, grade_release
 from privnb.sanitizers import Mondrian
 
 COLUMNS = {
@@ -28,36 +28,36 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_what_is_written_out_is_what_was_given(name):
     table = pd.DataFrame({name: COLUMNS[name]}, index=[7, 7, 9])
-    column = in_codes(table[name])
+    column = encode_column(table[name])
     assert is_coded(column.dtype)
-    assert in_codes(column) is column
-    pd.testing.assert_frame_equal(written(column.to_frame()), table)
-    for own, given in zip(coded(column), coded(table[name]), strict=True):
+    assert encode_column(column) is column
+    pd.testing.assert_frame_equal(decode_table(column.to_frame()), table)
+    for own, given in zip(encode_values(column), encode_values(table[name]), strict=True):
         pd.testing.assert_series_equal(pd.Series(own), pd.Series(given))
         assert own.dtype == given.dtype
-    assert same(column, column.copy())
-    assert same(column, plain(column))
+    assert are_equal(column, column.copy())
+    assert are_equal(column, decode_column(column))
 
 
 def test_cells_of_several_kinds_are_no_codes():
     for cells in ([1, 1.0, True], ["1", 1, "1"], [["a"], "a", "b"]):
         column = pd.Series(cells, dtype=object)
-        assert in_codes(column) is column
+        assert encode_column(column) is column
 
 
 def test_values_that_become_equal_are_one():
-    column = in_codes(pd.Series(["9", "9.0", None, "8"], dtype="str"))
-    found = by_value(lambda values: pd.to_numeric(values).astype(int), column)
-    pd.testing.assert_series_equal(plain(found), pd.Series([9.0, 9.0, np.nan, 8.0]))
+    column = encode_column(pd.Series(["9", "9.0", None, "8"], dtype="str"))
+    found = map_values(lambda values: pd.to_numeric(values).astype(int), column)
+    pd.testing.assert_series_equal(decode_column(found), pd.Series([9.0, 9.0, np.nan, 8.0]))
     assert len(found.cat.categories) == 2
-    assert of_codes([1, 0, -1], ["a", np.nan]).codes.tolist() == [-1, 0, -1]
+    assert make_categorical([1, 0, -1], ["a", np.nan]).codes.tolist() == [-1, 0, -1]
 
 
 def test_columns_of_other_values_are_not_the_same():
     many = pd.Series(["a"] * 300 + ["b"], dtype="str")  # the first hundred are equal
     for other in (many.replace("b", "c"), many.replace("a", "c"), many.where(many != "b")):
-        assert not same(in_codes(many), in_codes(other))
-    assert same(in_codes(many), pd.Series(pd.Categorical(many, ["b", "z", "a"])))
+        assert not are_equal(encode_column(many), encode_column(other))
+    assert are_equal(encode_column(many), pd.Series(pd.Categorical(many, ["b", "z", "a"])))
 
 
 def test_coded_columns_are_the_same_where_their_cells_are():
@@ -66,12 +66,12 @@ def test_coded_columns_are_the_same_where_their_cells_are():
     for kinds in (["a", "b", "c"], [0.5, 1.0, np.inf]):
         for _ in range(30):
             values = pd.Index(kinds)[rng.permutation(3)]
-            first = pd.Series(of_codes(rng.integers(-1, 2, 3), values[:2]))
+            first = pd.Series(make_categorical(rng.integers(-1, 2, 3), values[:2]))
             shuffled = pd.Categorical(first, values[::-1])
-            changed = pd.Series(of_codes(np.r_[rng.integers(-1, 3), shuffled.codes[1:]], values[::-1]))
+            changed = pd.Series(make_categorical(np.r_[rng.integers(-1, 3), shuffled.codes[1:]], values[::-1]))
             for second in (pd.Series(shuffled), changed):
-                equal = plain(first).equals(plain(second))
-                assert same(first, second) == same(second, first) == equal
+                equal = decode_column(first).equals(decode_column(second))
+                assert are_equal(first, second) == are_equal(second, first) == equal
                 found.add(equal)
     assert found == {True, False}
 
@@ -87,13 +87,13 @@ def test_what_loads_sanitizes_and_counts_writes_no_column_out(monkeypatch):
     adult = load("adult")
     for sanitizer in (Mondrian(KAnonymity(10)), Mondrian(KAnonymity(5), TCloseness(0.3, "salary"))):
         made.append(sanitizer.sanitize(adult, rng=1))
-        assert achieved(KAnonymity(2), made[-1]) >= 5
+        assert grade_release(KAnonymity(2), made[-1]) >= 5
     for each in (adult, *made):
         assert all(map(is_coded, each.cells.dtypes))
-        assert combinations(each.cells).multiplicities.sum() == len(adult)
+        assert count_combinations(each.cells).multiplicities.sum() == len(adult)
         assert "table" not in vars(each)
     assert max(lengths) < 1000 < len(adult)
-    assert [content(each.table).hex()[:16] for each in (adult, *made)] == PINNED  # and now they are written out
+    assert [digest(each.table).hex()[:16] for each in (adult, *made)] == PINNED  # and now they are written out
     assert max(lengths) == len(adult)
 
 
@@ -105,7 +105,7 @@ def test_a_dataset_of_codes_is_that_of_its_table():
     adult = load("adult").sample(200, rng=1)
     again = Dataset(adult.name, adult.table, adult.schema, adult.hierarchies)
     pd.testing.assert_frame_equal(again.table, adult.table)
-    assert content(again) == content(adult)
+    assert digest(again) == digest(adult)
     assert again.table is again.table
 
 
@@ -113,6 +113,6 @@ def test_a_dataset_of_codes_is_that_of_its_table():
 def test_texts_are_the_same_however_pandas_keeps_them(storage):
     given = pd.Series(["b", "a", None, "b"], dtype=pd.StringDtype(storage, na_value=np.nan))
     other = pd.Series(["b", "a", None, "b"], dtype=pd.StringDtype("python", na_value=np.nan))
-    assert same(given, other)
-    assert same(in_codes(given), in_codes(other))
-    assert not same(in_codes(given), in_codes(other.replace("b", "c")))
+    assert are_equal(given, other)
+    assert are_equal(encode_column(given), encode_column(other))
+    assert not are_equal(encode_column(given), encode_column(other.replace("b", "c")))

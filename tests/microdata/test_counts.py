@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from privnb.microdata.counts import (
+    are_equal,
     class_value_counts,
-    combinations,
-    distinct_codes,
-    factorized,
-    most_of_people,
-    once_each,
-    people_among,
-    people_in,
-    same,
+    count_combinations,
+    count_people_among,
+    count_people_by_group,
+    factorize,
+    group_codes,
+    max_per_person,
+    select_person_rows,
     stable_order,
 )
 
@@ -39,7 +39,7 @@ def plain(table):
 @given(rows)
 def test_combinations_are_those_of_plain_counting(rows):
     table = table_of(rows)
-    found = combinations(table)
+    found = count_combinations(table)
     counted = Counter(plain(table))
     assert dict(zip(plain(found.values), found.multiplicities.tolist(), strict=True)) == dict(counted)
     assert [plain(found.values)[i] for i in found.index] == plain(table)
@@ -48,7 +48,7 @@ def test_combinations_are_those_of_plain_counting(rows):
 @given(rows)
 def test_combinations_are_those_of_pandas(rows):
     table = table_of(rows).drop(columns="mixed")
-    found = combinations(table)
+    found = count_combinations(table)
     sizes = table.groupby(list(table), dropna=False).size()
     assert sorted(found.multiplicities) == sorted(sizes)
     assert len(found.values) == len(sizes)
@@ -59,8 +59,8 @@ def test_neither_index_nor_order_matters(rows, random):
     table = table_of(rows)
     order = list(range(len(table)))
     random.shuffle(order)
-    other = combinations(table.iloc[order].set_axis([9] * len(table)))
-    found = combinations(table)
+    other = count_combinations(table.iloc[order].set_axis([9] * len(table)))
+    found = count_combinations(table)
     pd.testing.assert_frame_equal(other.values, found.values)
     assert other.multiplicities.tolist() == found.multiplicities.tolist()
     assert other.index.tolist() == found.index[order].tolist()
@@ -80,7 +80,7 @@ def test_factorized_is_as_pandas_does_it(cells, options, some, many):
     """With equal cells that are one object, and with equal ones that are several; for few cells and for thousands."""
     cells *= 3000 // max(len(cells), 1) if many else 1
     cells = np.array([*cells, None], dtype=object)[:-1][some]
-    (codes, distinct), (expected, values) = factorized(cells, **options), pd.factorize(cells, **options)
+    (codes, distinct), (expected, values) = factorize(cells, **options), pd.factorize(cells, **options)
     assert codes.tolist() == expected.tolist()
     assert list(map(repr, distinct)) == list(map(repr, values))
 
@@ -89,7 +89,7 @@ def test_many_columns_of_many_values_do_not_overflow():
     draw = np.random.default_rng(0)
     table = pd.DataFrame(draw.integers(0, 1000, (2000, 30)))  # 1000**30 possible rows
     table = pd.concat([table, table.iloc[:500]])
-    assert sorted(combinations(table).multiplicities) == [1] * 1500 + [2] * 500
+    assert sorted(count_combinations(table).multiplicities) == [1] * 1500 + [2] * 500
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc")), min_size=1, max_size=40))
@@ -108,7 +108,7 @@ def test_rows_are_numbered_as_numpy_sorts_them_by_place_by_sorting_and_without_r
     some = draws.integers(0, 300, 2000)
     columns = [own[some] for own in pool]
     _, first, index = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
-    found = distinct_codes(columns, widths)
+    found = group_codes(columns, widths)
     assert np.array_equal(found[0], first)
     assert np.array_equal(found[1], index.ravel())
 
@@ -125,12 +125,12 @@ def test_coded_columns_are_the_same_whatever_the_order_of_their_values():
     one, other = (
         cells.astype(pd.CategoricalDtype(pd.Index(names, dtype=object))) for names in (["a", "b"], list("cba"))
     )
-    assert same(one, other)
-    assert same(other, one)
+    assert are_equal(one, other)
+    assert are_equal(other, one)
     for changed in ("b", None):
         unlike = cells.copy()
         unlike.iloc[-1] = changed
-        assert not same(one, unlike.astype(other.dtype))
+        assert not are_equal(one, unlike.astype(other.dtype))
 
 
 @pytest.mark.parametrize("different", [7, 3_000, 90_000])
@@ -138,7 +138,7 @@ def test_rows_are_grouped_alike_by_hashing_and_by_sorting(different):
     """What is hashed has few distinct numbers among many; both ways give sorted numbers and their first places."""
     rng = np.random.default_rng(5)
     numbers = rng.choice(2**40, different, replace=False)[rng.integers(0, different, 100_000)]
-    first, index = distinct_codes([numbers], [2**40])
+    first, index = group_codes([numbers], [2**40])
     expected, places, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     assert (numbers[first] == expected).all()
     assert (first == places).all()
@@ -149,19 +149,19 @@ def test_rows_are_grouped_alike_by_hashing_and_by_sorting(different):
 def test_people_are_counted_once_however_many_rows_they_have(rows):
     people, groups, values = map(np.array, zip(*rows, strict=True))
     in_group = {group: {person for person, other, _ in rows if other == group} for group in range(3)}
-    assert people_in(groups, people, number=3).tolist() == [len(in_group[group]) for group in range(3)]
-    assert people_among(groups == 0, people) == len(in_group[0])
-    assert most_of_people(values, people).tolist() == [
+    assert count_people_by_group(groups, people, number=3).tolist() == [len(in_group[group]) for group in range(3)]
+    assert count_people_among(groups == 0, people) == len(in_group[0])
+    assert max_per_person(values, people).tolist() == [
         max(value for person, _, value in rows if person == each) for each in sorted({*people.tolist()})
     ]
-    once = once_each(people, groups, values)
+    once = select_person_rows(people, groups, values)
     kept = list(zip(people[once].tolist(), groups[once].tolist(), values[once].tolist(), strict=True))
     assert sorted(kept) == sorted({*rows})
 
 
 def test_rows_without_people_count_as_often_as_they_stand():
     groups, times = np.array([0, 1, 1]), np.array([4, 2, 5])
-    assert people_in(groups, times=times).tolist() == [4, 7]
-    assert people_in(groups).tolist() == [1, 2]
-    assert people_among(groups == 1, times=times) == 7
-    assert people_among(groups == 1) == 2
+    assert count_people_by_group(groups, times=times).tolist() == [4, 7]
+    assert count_people_by_group(groups).tolist() == [1, 2]
+    assert count_people_among(groups == 1, times=times) == 7
+    assert count_people_among(groups == 1) == 2

@@ -72,14 +72,17 @@ def test_every_value_lies_in_its_interval_and_every_interval_begins_at_a_cut(low
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("[65, 18]", r"cuts rise, as each begins a public interval; got \[65, 18\]\. Sort them, each once"),
-        ("[18, 18]", "cuts rise"),
-        ("[18, 120]", r"0 to 99; \[120\] lie outside\. Leave them out"),
+        (
+            "[65, 18]",
+            r"`cuts` must increase, because each begins a public interval; got \[65, 18\]\. Sort the cuts and",
+        ),
+        ("[18, 18]", "`cuts` must increase"),
+        ("[18, 120]", r"0 to 99; \[120\] lie outside\. Remove these cuts"),
         ("[-1, 18]", r"\[-1\] lie outside"),
-        ("[18.5, 65]", r"0 to 99; \[18\.5\] lie between two steps\. Move them to a step"),
+        ("[18.5, 65]", r"0 to 99; \[18\.5\] lie between two steps\. Move the cuts to a step"),
         ("2.5", r"\[2\.5, 7\.5, 12\.5\] lie between two steps"),
-        ("0", "one number above 0 or a list of rising numbers, got 0"),
-        ("-5", "one number above 0"),
+        ("0", "a number above 0 or a list of increasing numbers; got 0"),
+        ("-5", "a number above 0"),
         ("nan", "or numbers .* with step and cuts"),
         ("inf", "or numbers .* with step and cuts"),
         ("true", "or numbers .* with step and cuts"),
@@ -103,12 +106,12 @@ def test_wrong_cuts_are_refused_with_the_column(tmp_path, given, message):
 
 @pytest.mark.parametrize("cuts", [True, "10", (18, "65"), float("nan"), [float("inf")], (18, True)])
 def test_cuts_are_numbers(cuts):
-    with pytest.raises(SchemaError, match="cuts are one number above 0 or a list of rising numbers, got "):
+    with pytest.raises(SchemaError, match="`cuts` must be a number above 0 or a list of increasing numbers; got "):
         Numbers(0, 99, cuts=cuts)
 
 
 def test_a_width_that_parts_a_domain_too_finely_is_refused():
-    with pytest.raises(SchemaError, match=r"cuts = 1 part 0 to 1e\+08 into more than 10,000 intervals"):
+    with pytest.raises(SchemaError, match=r"`cuts` = 1 would divide 0 to 1e\+08 into more than 10,000 intervals"):
         Numbers(0, 10**8, cuts=1)
 
 
@@ -127,7 +130,7 @@ def test_even_cuts_hold_ten_people_and_are_nobodys_number(alone, shared):
         np.concatenate([alone, *(np.repeat(value, times) for value, times in shared)]).astype(int), return_counts=True
     )
     domain = Numbers(0, 10**6)
-    parted = cuts.even(domain, found.astype(float), counts, 10)
+    parted = cuts.even_cuts(domain, found.astype(float), counts, 10)
     if parted is None:
         return
     assert list(parted) == sorted(set(parted))
@@ -143,7 +146,7 @@ def test_even_cuts_hold_ten_people_and_are_nobodys_number(alone, shared):
 
 def test_people_of_a_stretched_domain_are_divided_about_evenly():
     incomes = np.unique(np.exp(np.random.default_rng(3).normal(9.5, 1.2, 2_000)).round())
-    parted = cuts.even(Numbers(0, 2_000_000), incomes, np.ones(len(incomes), dtype=int), 10)
+    parted = cuts.even_cuts(Numbers(0, 2_000_000), incomes, np.ones(len(incomes), dtype=int), 10)
     shares = np.bincount(np.searchsorted(parted, incomes, side="right")) / len(incomes)
     assert len(parted) == 9
     assert shares.max() < 0.2
@@ -153,5 +156,5 @@ def test_people_of_a_stretched_domain_are_divided_about_evenly():
 def test_a_value_that_many_people_share_is_an_interval_of_its_own():
     numbers, people = np.arange(0.0, 5000, 7), np.ones(715, dtype=int)
     people[0] = 3_000
-    assert cuts.even(Numbers(0, 10_000), numbers, people, 10)[0] == 1
-    assert cuts.even(Numbers(0, 10_000), numbers[:15], np.ones(15, dtype=int), 10) is None, "too few people"
+    assert cuts.even_cuts(Numbers(0, 10_000), numbers, people, 10)[0] == 1
+    assert cuts.even_cuts(Numbers(0, 10_000), numbers[:15], np.ones(15, dtype=int), 10) is None, "too few people"

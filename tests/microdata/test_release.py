@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from privnb.datasets.dataset import Dataset
-from privnb.microdata.counts import coded
-from privnb.microdata.hierarchy import flat, with_exact_ends
-from privnb.microdata.release import by_content
+from privnb.microdata.counts import encode_values
+from privnb.microdata.hierarchy import flat, keep_exact_ends
+from privnb.microdata.release import sort_by_content
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import TCloseness
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Mondrian, Suppress
@@ -88,7 +88,7 @@ def test_labels_of_those_who_look_alike_are_those_of_the_rows(sanitizer):
     for name, (number, labels) in release.labels_alike.items():
         assert np.array_equal(labels[number][release.equivalence_classes], release.table[name])
     for name in release.table:
-        for found, expected in zip(release.coded(name), coded(release.table[name]), strict=True):
+        for found, expected in zip(release.coded(name), encode_values(release.table[name]), strict=True):
             assert np.array_equal(found, expected)
 
 
@@ -142,7 +142,7 @@ def test_public_provenance_is_plain():
 
 def test_a_claim_that_leaves_people_alone_shows_nobody():
     """A loose t is kept by classes of one."""
-    data = replace(ward(), hierarchies={name: with_exact_ends(own) for name, own in ward().hierarchies.items()})
+    data = replace(ward(), hierarchies={name: keep_exact_ends(own) for name, own in ward().hierarchies.items()})
     release = Mondrian(TCloseness(0.99, "disease")).sanitize(data, rng=0)
     assert np.bincount(release.classes).min() == 1
     with pytest.raises(ValueError, match="are not shown"):
@@ -152,14 +152,14 @@ def test_a_claim_that_leaves_people_alone_shows_nobody():
 def test_the_table_of_buckets_is_handed_out_in_the_order_of_its_new_numbers():
     """In its own order it would say which new number an old one has."""
     published, _ = Bucketize(KMember(3)).sanitize(ward(), rng=1).publish()
-    pd.testing.assert_frame_equal(published.buckets, by_content(published.buckets))
+    pd.testing.assert_frame_equal(published.buckets, sort_by_content(published.buckets))
 
 
 def test_rows_that_fewer_people_share_are_not_shown():
     release = KMember(3).sanitize(ward(), rng=1)
-    assert 3 <= release.people_alike.min() <= release.people_alike.max() < 10
-    assert len(release.show(fewest=3)) == 12
-    assert release.show(fewest=10).empty
+    assert 3 <= release.people_per_class.min() <= release.people_per_class.max() < 10
+    assert len(release.show(min_count=3)) == 12
+    assert release.show(min_count=10).empty
 
 
 def test_a_record_is_suppressed_whose_quasi_identifiers_all_are():

@@ -9,7 +9,7 @@ from support import person_key
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
-from privnb.microdata.rows import Counted
+from privnb.microdata.rows import CombinationTable
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import FrequencyDiversity, KAnonymity, KMap, TCloseness
@@ -62,7 +62,7 @@ def outcome(sanitizer, data):
         "claims": facts.claims,
         "note": facts.note,
         "columns": {name: str(treatment) for name, treatment in release.columns.items()},
-        "people": sorted(release.people_alike),
+        "people": sorted(release.people_per_class),
         "suppressed": (release.suppressed, release.suppressed_people, release.headcount),
         "buckets": None if held is None else sorted(held.groupby("bucket")["count"].sum()),
         "levels": [
@@ -81,7 +81,7 @@ def parts(model, release):
 @given(st.integers(20, 60), st.integers(0, 2**20), st.booleans())
 def test_what_is_made_of_counts_is_what_is_made_of_the_records(people, seed, alone):
     data = person_key.visits(people, rng=seed, **({"patient": Role.IDENTIFIER} if alone else {}))
-    counted, place = Counted.of(data)
+    counted, place = CombinationTable.of(data)
     assert counted.record_count == len(data)
     assert np.array_equal(np.bincount(place), counted.times)
     assert (counted.schema.person is None) == alone
@@ -93,7 +93,7 @@ def test_what_is_made_of_counts_is_what_is_made_of_the_records(people, seed, alo
 def test_the_same_of_adult_in_all_studies():
     for study in ("sramka", "occupation", "li-li"):
         data = load("adult", study, records=1500)
-        counted, _ = Counted.of(data)
+        counted, _ = CombinationTable.of(data)
         assert len(counted) < len(data)
         for sanitizer in sanitizers(data.schema.sensitive[0]):
             assert outcome(sanitizer, counted) == outcome(sanitizer, data), (study, sanitizer)
@@ -108,7 +108,7 @@ def test_every_kind_that_works_by_combinations_is_tried():
 def test_what_counts_a_population_counts_the_same(visits):
     known = ["age", "sex", "town"]
     model = KMap(3, population=pd.concat([visits.table[known], person_key.table(300, rng=3)[known]]))
-    counted, _ = Counted.of(visits)
+    counted, _ = CombinationTable.of(visits)
     assert outcome(Mondrian(model), counted) == outcome(Mondrian(model), visits)
 
 
@@ -118,11 +118,11 @@ def visits():
 
 
 def test_what_needs_records_refuses_counts(visits):
-    counted, _ = Counted.of(visits)
+    counted, _ = CombinationTable.of(visits)
     for sanitizer in (KMember(3), LaplaceNoise(1.0)):
-        with pytest.raises(TypeError, match="dataset must be a Dataset, got a Counted"):
+        with pytest.raises(TypeError, match="dataset must be a Dataset; got a CombinationTable"):
             sanitizer.sanitize(counted, rng=1)
-    with pytest.raises(TypeError, match="got a Counted"):
+    with pytest.raises(TypeError, match="got a CombinationTable"):
         evaluate(counted, [Suppress()], attacks=[Linkage()])
     release = Suppress().sanitize(counted, rng=1)
     for ask in (release.publish, release.show, lambda: release._published(1)):
@@ -131,15 +131,15 @@ def test_what_needs_records_refuses_counts(visits):
 
 
 def test_counts_are_whole_numbers_one_per_row(visits):
-    counted, _ = Counted.of(visits)
+    counted, _ = CombinationTable.of(visits)
     for times in (counted.times[1:], counted.times * 0, counted.times / 2):
-        with pytest.raises(ValueError, match="times must be an array"):
-            Counted("visits", counted.cells, counted.schema, counted.hierarchies, times)
+        with pytest.raises(ValueError, match="`times` must be an array"):
+            CombinationTable("visits", counted.cells, counted.schema, counted.hierarchies, times)
 
 
 def test_counting_again_changes_nothing(visits):
-    once, _ = Counted.of(visits)
-    twice, place = Counted.of(once)
+    once, _ = CombinationTable.of(visits)
+    twice, place = CombinationTable.of(once)
     assert twice.cells.astype(str).equals(once.cells.astype(str))
     assert np.array_equal(twice.times, once.times)
     assert np.array_equal(place, np.arange(len(once)))
@@ -148,8 +148,8 @@ def test_counting_again_changes_nothing(visits):
 
 def test_values_that_ten_people_share_are_counted_in_people():
     data = person_key.visits(60)
-    counted, _ = Counted.of(data)
-    alone, _ = Counted.of(person_key.visits(60, patient=Role.IDENTIFIER))
+    counted, _ = CombinationTable.of(data)
+    alone, _ = CombinationTable.of(person_key.visits(60, patient=Role.IDENTIFIER))
     for name in data.shared:
         assert np.array_equal(counted.shared[name], data.shared[name])
     assert any(

@@ -17,27 +17,38 @@ from support.naming import naming
 from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
-from privnb.decision import policies, policy_search
-from privnb.evaluation import cases, every_sanitizer, releases, results, trade_off, verdict
+from privnb.decision import policies, policy_search, recommended
+from privnb.decision.assessment import assess_release
+from privnb.evaluation import (
+    column_distributions,
+    evaluation_loop,
+    release_measures,
+    results,
+    sanitizer_family,
+    trade_off,
+    verdict,
+)
+from privnb.evaluation.contributions import measure_contributions
 from privnb.evaluation.disclosure import (
     leakage,
     nearer_predictions,
     published_models,
 )
 from privnb.evaluation.experiments import (
+    mining_results,
     noise_removal,
-    own_wishes,
+    personalized_privacy,
     perturbation,
     reconstruction,
-    results_of_mining,
     users_and_adversaries,
 )
+from privnb.evaluation.population_risk import measure_population_uniqueness
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
-from privnb.explorer import board, export, numbers, risks as explorer_risks, sweeps
-from privnb.explorer.counting import class_sizes
-from privnb.explorer.numbers import counted
+from privnb.explorer import board, export, readings, sweeps
+from privnb.explorer.readings import count_class_sizes, count_setting
+from privnb.explorer.risks import measure_fast_risks, measure_slow_risks
 from privnb.explorer.setting import Setting
-from privnb.measures.disclosure import disclosed
+from privnb.measures.disclosure import summary
 from privnb.measures.utility.information_loss import suppressed_records
 from privnb.microdata import cuts, withholding
 from privnb.microdata.count_tables import TableOfCounts
@@ -49,8 +60,8 @@ from privnb.privacy_models import KAnonymity
 from privnb.publishing import leaks
 from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
-from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
-from privnb.sanitizers import FullDomain, Identity, KMember, Suppress
+from privnb.reporting.notebooks import ReportError, choose_notebooks, notebooks_folder
+from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Suppress
 from privnb.sanitizers.tables_and_rules import cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]
@@ -58,77 +69,112 @@ CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 
 # --- the limit ---
 
+AXES = ("accuracy_gain", "utility_loss")
 COUNTS = pd.Series([20, 30], index=pd.Index(["a", "b"], name="ward"))
+NOTHING = Suppress().sanitize(CLINIC, rng=1)
 OWNER = verdict.Scenario(GoodUtility("diagnosis"), AntiUtility("age"))
 MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
+UNSEARCHED = object.__new__(policy_search.PolicySearch)
 MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
 SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
 ASKED = {  # every function that takes the limit
-    "answers": lambda limit: cases.answers(CLINIC, [Identity()], cases.Linked(), fewest=limit),
-    "Case": lambda limit: cases.Case(CLINIC, Identity(), 1, fewest=limit),
-    "adversary_gains": lambda limit: evaluation.adversary_gains(CLINIC, [Identity()], fewest=limit),
-    "describe": lambda limit: evaluation.describe(CLINIC, fewest=limit),
-    "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], fewest=limit),
-    "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
-    "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
-    "users": lambda limit: users_and_adversaries.users(CLINIC, [KMember(10)], fewest=limit),
-    "adversaries": lambda limit: users_and_adversaries.adversaries(CLINIC, [KMember(10)], fewest=limit),
+    "answer_for_each": lambda limit: evaluation_loop.answer_for_each(
+        CLINIC, [Identity()], evaluation_loop.LinkageQuestion(), min_count=limit
+    ),
+    "Case": lambda limit: evaluation_loop.Case(CLINIC, Identity(), 1, min_count=limit),
+    "measure_adversary_gains": lambda limit: evaluation.measure_adversary_gains(CLINIC, [Identity()], min_count=limit),
+    "describe": lambda limit: evaluation.describe(CLINIC, min_count=limit),
+    "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], min_count=limit),
+    "measure_good_utility": lambda limit: evaluation.measure_good_utility(CLINIC, [KMember(10)], min_count=limit),
+    "measure_linkage": lambda limit: evaluation.measure_linkage(CLINIC, [KMember(10)], min_count=limit),
+    "evaluate_users": lambda limit: users_and_adversaries.evaluate_users(CLINIC, [KMember(10)], min_count=limit),
+    "evaluate_adversaries": lambda limit: users_and_adversaries.evaluate_adversaries(
+        CLINIC, [KMember(10)], min_count=limit
+    ),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
-    "all_counted": lambda limit: sweeps.all_counted(CLINIC, [Setting()], fewest=limit),
-    "along": lambda limit: every_sanitizer.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
-    "appraised": lambda limit: every_sanitizer.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
-    "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
-    "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
-    "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(fewest=limit),
-    "combinations": lambda limit: evaluation.combinations(CLINIC, [KMember(10)], fewest=limit),
-    "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
-    "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
-    "known_attributes": lambda limit: papers.known_attributes(CLINIC, fewest=limit),
-    "leaked": lambda limit: papers.leaked(CLINIC, [Identity()], fewest=limit),
-    "merge_small": lambda limit: merge_small(COUNTS, fewest=limit),
-    "people": lambda limit: charts.people(COUNTS, fewest=limit),
-    "shown_penalty": lambda limit: releases.shown_penalty(Suppress().sanitize(CLINIC, rng=1), fewest=limit),
-    "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
-    "tells_few": lambda limit: disclosed.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
-    "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
-    "withheld": lambda limit: results.withheld(results.tidy([]), limit),
-    "gains_at_the_ends": lambda limit: evaluation.gains_at_the_ends([CLINIC], fewest=limit),
-    "priced": lambda limit: papers.priced(CLINIC, [Identity()], fewest=limit),
-    "trade_off": lambda limit: papers.trade_off(CLINIC, {"k": [KMember(10)]}, fewest=limit),
-    "direct": lambda limit: papers.direct(CLINIC, {"k": [KMember(10)]}, fewest=limit),
-    "figures": lambda limit: papers.figures([], fewest=limit),
-    "others": lambda limit: papers.others([], fewest=limit),
-    "with_and_without": lambda limit: papers.with_and_without([], fewest=limit),
-    "gains": lambda limit: users_and_adversaries.gains(CLINIC, [Identity()], fewest=limit),
-    "mapped": lambda limit: perturbation.mapped(CLINIC, [Identity()], fewest=limit),
-    "masking_scores": lambda limit: perturbation.masking_scores(fewest=limit),
-    "noise_removed": lambda limit: noise_removal.noise_removed(CLINIC, [0.1], fewest=limit),
-    "masking_noise_removed": lambda limit: noise_removal.masking_noise_removed(CLINIC, fewest=limit),
-    "rotation_undone": lambda limit: noise_removal.rotation_undone(CLINIC, [2], fewest=limit),
-    "reconstructions": lambda limit: reconstruction.reconstructions(CLINIC, [Identity()], fewest=limit),
-    "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
-    "command": lambda limit: export.command(CLINIC, Setting(), fewest=limit),
-    "explore": lambda limit: board.explore(CLINIC, fewest=limit),
-    "measured": lambda limit: numbers.measured(CLINIC, Setting(), fewest=limit),
-    "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),
-    "plane": lambda limit: numbers.plane(CLINIC, [Setting()], "accuracy_gain", "utility_loss", fewest=limit),
-    "at_once": lambda limit: explorer_risks.at_once(CLINIC, Setting(), limit),
-    "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit)[0],
-    "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
-    "even": lambda limit: cuts.even(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
-    "models_published": lambda limit: published_models.models_published(CLINIC, "majority", fewest=limit),
-    "trees": lambda limit: results_of_mining.trees(CLINIC, [5], fewest=limit),
-    "own_k": lambda limit: own_wishes.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
-    "guards": lambda limit: own_wishes.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
-    "searched": lambda limit: policy_search.searched(CLINIC, policies.read("k-5"), fewest=limit),
-    "searched_in_roles": lambda limit: policy_search.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
+    "count_every_setting": lambda limit: sweeps.count_every_setting(CLINIC, [Setting()], min_count=limit),
+    "sweep_parameter": lambda limit: sanitizer_family.sweep_parameter(
+        CLINIC, {2: KMember(2)}, "privacy_loss", min_count=limit
+    ),
+    "evaluate_family": lambda limit: sanitizer_family.evaluate_family(
+        CLINIC, [KMember(10)], "privacy_loss", min_count=limit
+    ),
+    "count_setting": lambda limit: count_setting(CLINIC, Setting(), min_count=limit),
+    "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], min_count=limit),
+    "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(min_count=limit),
+    "measure_combinations": lambda limit: evaluation.measure_combinations(CLINIC, [KMember(10)], min_count=limit),
+    "measure_information_loss": lambda limit: evaluation.measure_information_loss(
+        CLINIC, [KMember(10)], min_count=limit
+    ),
+    "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), min_count=limit),
+    "measure_known_attributes": lambda limit: papers.measure_known_attributes(CLINIC, min_count=limit),
+    "measure_leakage": lambda limit: papers.measure_leakage(CLINIC, [Identity()], min_count=limit),
+    "measure_contributions": lambda limit: measure_contributions(CLINIC, min_count=limit),
+    "measure_population_uniqueness": lambda limit: measure_population_uniqueness(CLINIC, min_count=limit),
+    "assess_release": lambda limit: assess_release(
+        MadeElsewhere("theirs.csv"), CLINIC, policies.read("k-5"), min_count=limit
+    ),
+    "merge_small": lambda limit: merge_small(COUNTS, min_count=limit),
+    "columns": lambda limit: charts.columns(results.tidy([]), min_count=limit),
+    "column_changes": lambda limit: charts.column_changes(results.tidy([]), min_count=limit),
+    "measure_columns": lambda limit: evaluation.measure_columns(CLINIC, min_count=limit),
+    "measure_distributions": lambda limit: evaluation.measure_distributions(CLINIC, min_count=limit),
+    "group_values": lambda limit: column_distributions.group_values(CLINIC, "ward", limit),
+    "compare_columns": lambda limit: recommended.compare_columns(CLINIC, UNSEARCHED, min_count=limit),
+    "people": lambda limit: charts.people(COUNTS, min_count=limit),
+    "withhold_penalty": lambda limit: release_measures.withhold_penalty(
+        Suppress().sanitize(CLINIC, rng=1), min_count=limit
+    ),
+    "measure_scales": lambda limit: trade_off.measure_scales(CLINIC, min_count=limit),
+    "reveals_small_count": lambda limit: summary.reveals_small_count(NOTHING, "diagnosis", min_count=limit),
+    "measure_uniqueness": lambda limit: evaluation.measure_uniqueness(CLINIC, min_count=limit),
+    "withhold_counts": lambda limit: results.withhold_counts(results.tidy([]), limit),
+    "measure_reference_gains": lambda limit: evaluation.measure_reference_gains([CLINIC], min_count=limit),
+    "measure_guess_values": lambda limit: papers.measure_guess_values(CLINIC, [Identity()], min_count=limit),
+    "measure_trade_off": lambda limit: papers.measure_trade_off(CLINIC, {"k": [KMember(10)]}, min_count=limit),
+    "compare_gains": lambda limit: trade_off.compare_gains(CLINIC, [KMember(10)], min_count=limit),
+    "compare_directly": lambda limit: papers.compare_directly(CLINIC, {"k": [KMember(10)]}, min_count=limit),
+    "compare_sanitizers": lambda limit: papers.compare_sanitizers([], min_count=limit),
+    "compare_others": lambda limit: papers.compare_others([], min_count=limit),
+    "compare_with_and_without": lambda limit: papers.compare_with_and_without([], min_count=limit),
+    "evaluate_gains": lambda limit: users_and_adversaries.evaluate_gains(CLINIC, [Identity()], min_count=limit),
+    "measure_risk_and_loss": lambda limit: perturbation.measure_risk_and_loss(CLINIC, [Identity()], min_count=limit),
+    "measure_masking_scores": lambda limit: perturbation.measure_masking_scores(min_count=limit),
+    "remove_noise": lambda limit: noise_removal.remove_noise(CLINIC, [0.1], min_count=limit),
+    "remove_masking_noise": lambda limit: noise_removal.remove_masking_noise(CLINIC, min_count=limit),
+    "measure_rotation_removal": lambda limit: noise_removal.measure_rotation_removal(CLINIC, [2], min_count=limit),
+    "reconstruct_distributions": lambda limit: reconstruction.reconstruct_distributions(
+        CLINIC, [Identity()], min_count=limit
+    ),
+    "count_class_sizes": lambda limit: count_class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
+    "write_command": lambda limit: export.write_command(CLINIC, Setting(), min_count=limit),
+    "explore": lambda limit: board.explore(CLINIC, min_count=limit),
+    "measure_setting": lambda limit: readings.measure_setting(CLINIC, Setting(), min_count=limit),
+    "mine_setting": lambda limit: readings.mine_setting(CLINIC, Setting(), min_count=limit),
+    "locate_in_plane": lambda limit: readings.locate_in_plane(CLINIC, [Setting()], *AXES, min_count=limit),
+    "measure_fast_risks": lambda limit: measure_fast_risks(CLINIC, Setting(), limit),
+    "measure_slow_risks": lambda limit: measure_slow_risks(CLINIC, Setting(), ["identity"], min_count=limit)[0],
+    "find_cached_reading": lambda limit: readings.find_cached_reading(CLINIC, Setting(), min_count=limit),
+    "even_cuts": lambda limit: cuts.even_cuts(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
+    "attack_published_models": lambda limit: published_models.attack_published_models(
+        CLINIC, "majority", min_count=limit
+    ),
+    "compare_trees": lambda limit: mining_results.compare_trees(CLINIC, [5], min_count=limit),
+    "compare_own_k": lambda limit: personalized_privacy.compare_own_k(CLINIC, [0.1], (2, 5), min_count=limit),
+    "compare_guards": lambda limit: personalized_privacy.compare_guards(CLINIC, [0.1], 0.5, 5, min_count=limit),
+    "search_policy": lambda limit: policy_search.search_policy(CLINIC, policies.read("k-5"), min_count=limit),
+    "search_policy_in_roles": lambda limit: policy_search.search_policy_in_roles(
+        len, CLINIC, policies.read("k-5"), min_count=limit
+    ),
     "measure_releases": lambda limit: policy_search.measure_releases(
         CLINIC, [KMember(5)], policies.read("k-5"), "quick", 1, limit, ""
     ),
-    "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
-    "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
-    "records_in": lambda limit: leaks.records_in("tests", [], leaks.Names({}), limit),
-    "check": lambda limit: leaks.check("tests", [], fewest=limit),
+    "suppress_small_counts": lambda limit: cell_suppression.suppress_small_counts(
+        TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit
+    ),
+    "find_personal_rows": lambda limit: leaks.find_personal_rows(pd.DataFrame({"age": [1]}), [], limit),
+    "find_records": lambda limit: leaks.find_records("tests", [], leaks.Names({}), limit),
+    "check_outputs": lambda limit: leaks.check_outputs("tests", [], min_count=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
 
@@ -136,11 +182,11 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, monkeypatch):
     asked = users_and_adversaries
-    for module in (releases, leakage, trade_off, nearer_predictions, papers.askari_2012.study, asked):
+    for module in (release_measures, leakage, trade_off, nearer_predictions, papers.askari_2012.study, asked):
         for ran in ("ask", "row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     for limit in NO_LIMITS:
-        with naming(limit), pytest.raises(ValueError, match="fewest must be a whole number from 2, got "):
+        with naming(limit), pytest.raises(ValueError, match="min_count must be a whole number of at least 2; got "):
             ASKED[name](limit)
 
 
@@ -151,13 +197,23 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
     for module in (importlib.import_module(".".join(["privnb", *file.parts])) for file in files):
         for thing in vars(module).values():
             for found in [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]:
-                if inspect.isfunction(found) and "fewest" in inspect.signature(found).parameters:
+                if inspect.isfunction(found) and "min_count" in inspect.signature(found).parameters:
                     takes.add(thing.__name__ if found.__name__ == "__init__" else found.__name__)
     # Parts of `anti_utility`; records in a cell of a miner's; rows of a case, whose limit was checked.
-    other = {"bad_rows", "good_rows", "shown_baseline", "DecisionTable", "row", "row_builder", "ask", "answer", "case"}
-    other |= {"release_key", "rows", "swept", "Place", "Reading", "Session"}
+    other = {
+        "build_anti_utility_rows",
+        "build_good_utility_rows",
+        "withhold_baseline",
+        "DecisionTable",
+        "build_row",
+        "make_row_builder",
+        "ask",
+        "answer_question",
+        "case",
+    }
+    other |= {"find_reading_key", "rows", "count_settings", "FrontierPanel", "make_case", "Reading", "Session"}
     # Parts of others; a scan may look for no small counts.
-    other |= {"among", "known", "published_model", "scan", "Known", "RareCombinations"}
+    other |= {"among", "known", "attack_published_model", "scan", "KnownRecords", "RareCombinations"}
     other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
 
@@ -168,15 +224,17 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
 def test_another_limit_holds_wherever_it_is_asked_for(name):
     """Of 300 people all counts but those of 0 and of 300 are few, or miss few, where 200 are."""
     asked = {
-        "describe": lambda: evaluation.describe(CLINIC, fewest=200),
-        "gains": lambda: evaluation.adversary_gains(CLINIC, [KMember(10)], fewest=200),
-        "attack": lambda: evaluation.evaluate(CLINIC, [KMember(10)], attacks=[MAJORITY], fewest=200),
-        "link": lambda: evaluation.linked(CLINIC, [KMember(2)], fewest=200),
-        "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], fewest=200),
-        "user": lambda: evaluation.good_utility(CLINIC, [KMember(10)], miners="majority", fewest=200),
-        "frontier": lambda: every_sanitizer.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
-        "setting": lambda: sweeps.all_counted(CLINIC, [Setting("Mondrian", k=10)], fewest=200),
-        "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), fewest=200).table,
+        "describe": lambda: evaluation.describe(CLINIC, min_count=200),
+        "gains": lambda: evaluation.measure_adversary_gains(CLINIC, [KMember(10)], min_count=200),
+        "attack": lambda: evaluation.evaluate(CLINIC, [KMember(10)], attacks=[MAJORITY], min_count=200),
+        "link": lambda: evaluation.measure_linkage(CLINIC, [KMember(2)], min_count=200),
+        "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], min_count=200),
+        "user": lambda: evaluation.measure_good_utility(CLINIC, [KMember(10)], miners="majority", min_count=200),
+        "frontier": lambda: sanitizer_family.evaluate_family(
+            CLINIC, [KMember(2)], "reidentification_rate", min_count=200
+        ),
+        "setting": lambda: sweeps.count_every_setting(CLINIC, [Setting("Mondrian", k=10)], min_count=200),
+        "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), min_count=200).table,
     }[name]()
     counted = asked[asked.measure.isin([
         "prior_accuracy", "accuracy_gain", "knowledge_gain", "guessed_right", "reidentification_rate",
@@ -189,18 +247,18 @@ def test_another_limit_holds_wherever_it_is_asked_for(name):
 
 @pytest.mark.parametrize("limit", [2, 10, np.int64(10), np.uint8(11)], ids=repr)
 def test_whole_numbers_of_any_kind_are_limits(limit):
-    assert withholding.check(limit) == limit
+    assert withholding.check_min_count(limit) == limit
 
 
-LIMITED = [notebook.name for notebook in choose(notebooks_folder()) if "FEWEST" in notebook.parameters]
+LIMITED = [notebook.name for notebook in choose_notebooks(notebooks_folder()) if "MIN_COUNT" in notebook.parameters]
 
 
 @pytest.mark.parametrize("limit", ["0", "1", "-1", "nan", "inf", "2.5", "x", "", 0, 1.0, True])
 @pytest.mark.parametrize("name", LIMITED)
 def test_no_notebook_starts_without_a_limit(name, limit, monkeypatch, tmp_path):
-    monkeypatch.setattr(report, "run", None)
-    with pytest.raises(ReportError, match="FEWEST"):
-        report.build(tmp_path / "out", notebooks=[name], parameters={"FEWEST": limit})
+    monkeypatch.setattr(report, "run_notebooks", None)
+    with pytest.raises(ReportError, match="MIN_COUNT"):
+        report.build(tmp_path / "out", notebooks=[name], parameters={"MIN_COUNT": limit})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -209,11 +267,17 @@ def test_no_notebook_starts_without_a_limit(name, limit, monkeypatch, tmp_path):
     [*((n, False, n > 30 and n < 40) for n in (0, 10, 30, 31, 39, 40)), (1, True, True), (9, True, True)],
 )
 def test_few_people_are_one_to_nine_and_a_count_tells_of_those_whom_it_misses(people, few, tells):
-    assert withholding.few(people) == few
-    assert withholding.tells(people, 40) == tells
-    assert np.isnan(withholding.share(people, 40)[0]) == np.isnan(withholding.counted(people, 40)[0]) == tells
+    assert withholding.is_few(people) == few
+    assert withholding.reveals_few(people, 40) == tells
     assert (
-        np.isnan(withholding.found(people, 40)[0]) == np.isnan(withholding.known(people, 40)[0]) == (tells and not few)
+        np.isnan(withholding.withhold_share(people, 40)[0])
+        == np.isnan(withholding.withhold_count(people, 40)[0])
+        == tells
+    )
+    assert (
+        np.isnan(withholding.withhold_group_share(people, 40)[0])
+        == np.isnan(withholding.withhold_group_count(people, 40)[0])
+        == (tells and not few)
     )
 
 
@@ -385,11 +449,11 @@ def alone_but(n, few):
 
 def test_all_but_four_of_four_hundred_are_not_told():
     """Withheld is a share of few people, and of all but few; of many, and of all, it is shown."""
-    rows = evaluation.uniqueness(alone_but(400, 4)).set_index("knows")
+    rows = evaluation.measure_uniqueness(alone_but(400, 4)).set_index("knows")
     assert np.isnan(rows.value["age"])
     assert (rows.low["age"], rows.high["age"]) == (391 / 400, 399 / 400)
-    assert evaluation.uniqueness(alone_but(400, 0)).set_index("knows").value["age"] == 1
-    assert evaluation.uniqueness(alone_but(400, 10)).set_index("knows").value["age"] == 390 / 400
+    assert evaluation.measure_uniqueness(alone_but(400, 0)).set_index("knows").value["age"] == 1
+    assert evaluation.measure_uniqueness(alone_but(400, 10)).set_index("knows").value["age"] == 390 / 400
 
 
 def test_two_shown_sets_do_not_tell_few_people():
@@ -400,7 +464,7 @@ def test_two_shown_sets_do_not_tell_few_people():
     sexes[[1, 3]] = "M"
     table = made.table.assign(age=ages, sex=sexes, town="Aford")
     made = Dataset("people", table, made.schema, made.hierarchies)
-    rows = evaluation.uniqueness(made).set_index("knows").value
+    rows = evaluation.measure_uniqueness(made).set_index("knows").value
     alone = {name: rows[name] * 400 for name in ("age", "age, sex", "age, town, sex") if not np.isnan(rows[name])}
     assert alone == {"age, sex": 384, "age, town, sex": 384}
 
@@ -423,7 +487,7 @@ def both(request, monkeypatch):
     def evaluated(evaluate):
         shown = evaluate(dataset)
         with monkeypatch.context() as bare:
-            bare.setattr(withholding, "few", lambda people, limit=10: people != people)
+            bare.setattr(withholding, "is_few", lambda people, limit=10: people != people)
             forget()
             everything = evaluate(dataset)
         forget()
@@ -439,7 +503,7 @@ def both(request, monkeypatch):
 
 def test_uniqueness_tells_of_nobody(both):
     dataset, told = both
-    shares, withheld = told(evaluation.uniqueness, key=["knows"])
+    shares, withheld = told(evaluation.measure_uniqueness, key=["knows"])
     n, sets = len(dataset), {name: {*name.split(", ")} for name in shares}
     assert len(sets) == 2 ** len(dataset.schema.quasi_identifiers) - 1
     cells = {name: round(share * n) for name, share in shares.items()}
@@ -475,7 +539,7 @@ def test_a_gain_and_its_prior_tell_of_nobody(both):
     prior, hidden = told(evaluation.describe)
     prior, hidden = prior["prior_accuracy", "", sensitive], ("prior_accuracy", "", sensitive) in hidden
     for sanitizer in (Identity(), KMember(5), Suppress()):
-        gain, withheld = told(lambda d, each=sanitizer: evaluation.adversary_gains(d, [each]))
+        gain, withheld = told(lambda d, each=sanitizer: evaluation.measure_adversary_gains(d, [each]))
         key = "accuracy_gain", "", sensitive
         cells = {"prior": round(prior * n), "right": round((prior + gain[key]) * n)}
         margins = [Margin(n, ["prior"]), Margin(n, ["right"])]
@@ -513,8 +577,8 @@ def test_who_is_hit_tells_of_nobody(both):
         shares = {each[-1]: value for each, value in shares.items() if each[0] == "nearer_share"}
         hidden = {each[-1] for each in hidden if each[0] == "nearer_share"}
         assert shares
-        for name in nearer_predictions.grouping(dataset):
-            of = evaluation.groups(dataset, name).value_counts()
+        for name in nearer_predictions.choose_group_attributes(dataset):
+            of = evaluation.group_records(dataset, name).value_counts()
             of = {f"{name} {label}": size for label, size in of.items() if f"{name} {label}" in shares}
             if sum(of.values()) < n:  # there are groups too small to be shown
                 continue
@@ -531,7 +595,7 @@ def test_the_explorer_tells_of_nobody(both):
     n = len(dataset)
     for kind in ("Identity", "Mondrian", "Bucketize"):
         asked = Setting(kind, k=5, sensitive=dataset.schema.sensitive[0])
-        found, hidden = told(lambda d, setting=asked: counted(d, setting).results)
+        found, hidden = told(lambda d, setting=asked: count_setting(d, setting).results)
         for key, value in found.items():
             share = key[0].endswith("_vulnerability") or key[0] == "certain_disclosure_share"
             whole = key[0] in ("classes", "buckets", "suppressed_records")

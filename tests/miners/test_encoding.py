@@ -122,7 +122,7 @@ def test_a_set_leaves_out_what_stands_between_its_values():
     seen = encoded_jobs("set", ["nurse|clerk", "*", "nurse|clerk|bard"])
     met = encoded_jobs("set", ["medic", "nurse", "clerk|bard", "nurse|medic"], like=seen)
     assert met.labels["job"].tolist() == ["*", "nurse|clerk", "nurse|clerk|bard", "*"]
-    # Where no label covers a set, the commonest that lies within it; a run would have held medic.
+    # Where no label covers a set, the most common that lies within it; a run would have held medic.
     seen = encoded_jobs("set", ["medic", "medic", "clerk"])
     met = encoded_jobs("set", ["nurse|clerk", "nurse|bard"], like=seen)
     assert met.labels["job"].cat.codes.tolist() == [0, -1]
@@ -161,12 +161,12 @@ def test_two_forms_of_one_attribute_are_refused():
 @pytest.mark.parametrize(
     ("table", "names", "like", "found"),
     [
-        (EXACT, [], None, "columns none were asked for; the table has age, job, sex"),
-        (EXACT, ["age", "school"], None, r"\['school'\] were asked for; the table has age, job, sex"),
+        (EXACT, [], None, "columns of the table, age, job, sex; got no name"),
+        (EXACT, ["age", "school"], None, r"columns of the table, age, job, sex; got \['school'\]"),
         (EXACT, ["zip"], None, "no attribute 'zip'"),
         (EXACT, ["age"], encoded(EXACT), "cannot be encoded like"),
         (EXACT.assign(job="pilot"), ["job"], None, "no label 'pilot'"),
-        (RELEASED.assign(age="old"), ["age"], None, "'old' is no interval"),
+        (RELEASED.assign(age="old"), ["age"], None, "'old' is not an interval"),
     ],
 )
 def test_bad_columns_and_cells_are_refused(table, names, like, found):

@@ -16,11 +16,11 @@ from privnb.miners import (
     WEKA,
     Miner,
     NaiveBayes,
-    able,
     cross_val_predictions,
     fold_numbers,
     labellers,
     reference_set,
+    select_able,
     stacking,
     vote,
 )
@@ -67,7 +67,7 @@ def encoded(table, names=("age", "hours", "job", "sex")):
 
 TABLE = people(300)
 ENCODED = encoded(TABLE)
-ALL = reference_set("five")
+ALL = reference_set("standard")
 
 
 def test_naive_bayes_on_numbers_is_gaussian():
@@ -212,21 +212,23 @@ def test_trees_for_numbers_do_not_repeat_the_noise_that_they_were_shown():
 
 
 def test_miners_that_cannot_guess_a_target_are_named():
-    miners, left_out = able(ALL, TABLE["age"])
+    miners, left_out = select_able(ALL, TABLE["age"])
     assert left_out == ["naive Bayes"]
-    assert [m.name for m in miners] == [n for n in SETS["five"] if n != "naive Bayes"]
-    assert able(ALL, TABLE["pay"])[1] == ["linear regression"]
+    assert [m.name for m in miners] == [n for n in SETS["standard"] if n != "naive Bayes"]
+    assert select_able(ALL, TABLE["pay"])[1] == ["linear regression"]
     with pytest.raises(ValueError, match="'naive Bayes' does not predict numbers"):
         reference_set("naive Bayes")[0].fit(ENCODED, TABLE["age"])
 
 
 def test_reference_sets_by_name():
-    assert tuple(m.name for m in reference_set("three")) == ("naive Bayes", "decision tree", "random forest")
+    assert tuple(m.name for m in reference_set("basic")) == ("naive Bayes", "decision tree", "random forest")
     assert [m.name for m in reference_set("random forest, majority,majority")] == ["random forest", "majority"]
     with pytest.raises(
-        ValueError, match=r"no miner \['J48'\]. Name a set, three, five, .* or miners: majority, decision"
+        ValueError, match=r"no miner \['J48'\]. Name a set of miners \(basic, standard, .* miners \(majority, decision"
     ):
-        reference_set("three, J48")
+        reference_set("basic, J48")
+    with pytest.warns(DeprecationWarning, match="'five' is now 'standard'"):
+        assert reference_set("five") == reference_set("standard")
 
 
 @pytest.mark.parametrize("n", [10, 23, 40])
@@ -291,7 +293,7 @@ def test_every_miner_of_ours_is_cross_validated_alike(name):
 
 @pytest.mark.parametrize("folds", [1, 301])
 def test_a_number_of_folds_that_cannot_be_is_refused(folds):
-    with pytest.raises(ValueError, match=f"needs 2 to 300 folds .the number of records., got {folds}"):
+    with pytest.raises(ValueError, match=f"must be from 2 to 300, the number of records; got {folds}"):
         cross_val_predictions(ALL[0], ENCODED, TABLE["pay"], folds=folds)
 
 
@@ -357,7 +359,7 @@ def test_miners_for_numbers_do_not_repeat_the_noise():
     table = people(1000, seed=3)
     noise = np.random.default_rng(4).laplace(scale=100, size=1000)
     records = encoded(table)
-    *plain, _, _ = able(EVERY, noise)[0]
+    *plain, _, _ = select_able(EVERY, noise)[0]
     assert {type(miner) for miner in plain} == {Miner}
     guesses = {miner.name: miner.fit(records, noise).predict(records) for miner in plain}
     together = {"vote": vote(list(guesses.values())), "stack": stacking(plain, records, noise)(list(guesses.values()))}
@@ -369,7 +371,7 @@ def test_miners_for_numbers_do_not_repeat_the_noise():
 def test_boosting_is_left_out_of_many_labels():
     boosting = reference_set("gradient boosting")
     ages = TABLE["age"].astype(str)
-    assert able(boosting, ages) == ([], ["gradient boosting"])
+    assert select_able(boosting, ages) == ([], ["gradient boosting"])
     with pytest.raises(ValueError, match="does not predict labels of more than 10 values"):
         boosting[0].fit(ENCODED, ages)
 
@@ -393,20 +395,20 @@ def test_who_has_no_guess_does_not_vote():
 
 
 def test_the_fusion_votes_as_its_able_members_do():
-    *members, fusion = reference_set("five, fusion: vote")
+    *members, fusion = reference_set("standard, fusion: vote")
     for target in ("pay", "age"):
         records = encoded(TABLE, ["hours", "job", "sex"])
-        guesses = [m.fit(records, TABLE[target]).predict(records) for m in able(members, TABLE[target])[0]]
+        guesses = [m.fit(records, TABLE[target]).predict(records) for m in select_able(members, TABLE[target])[0]]
         together = fusion.fit(records, TABLE[target]).predict(records)
         same = pytest.approx if target == "age" else list
         assert together.tolist() == same(vote(guesses).tolist())
     with pytest.raises(ValueError, match="'fusion: vote' has learned nothing yet"):
         fusion.predict(ENCODED)
-    with pytest.raises(ValueError, match="other miners that are named, and none is"):
+    with pytest.raises(ValueError, match="combine the other named miners"):
         reference_set("fusion: vote, fusion: stacked")
     (_, labels_only) = reference_set("naive Bayes, fusion: stacked")
-    assert able([labels_only], TABLE["age"]) == ([], ["fusion: stacked"])
-    with pytest.raises(ValueError, match=r"combines \['naive Bayes'\]: none of them predicts"):
+    assert select_able([labels_only], TABLE["age"]) == ([], ["fusion: stacked"])
+    with pytest.raises(ValueError, match=r"combines \['naive Bayes'\], which cannot predict"):
         labels_only.fit(ENCODED, TABLE["age"])
 
 
@@ -459,7 +461,7 @@ def test_decision_table_takes_the_attributes_that_help():
     rule = DecisionTable(1).fit(labels, np.repeat([0, 1], 6))
     assert [name for name, _, _ in rule.steps] == ["a"]
     # A number in a cell of too few is guessed as the mean of all.
-    few = DecisionTable(1, fewest=5).fit(categories(a="pppppppq"), np.array([1.0] * 7 + [9.0]))
+    few = DecisionTable(1, min_records=5).fit(categories(a="pppppppq"), np.array([1.0] * 7 + [9.0]))
     assert few.predict(categories(a="pppppppq")).tolist() == [1.0] * 7 + [2.0]
 
 

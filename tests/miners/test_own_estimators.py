@@ -16,18 +16,18 @@ from threadpoolctl import threadpool_info
 
 from privnb.attacks import MinerInference
 from privnb.evaluation import evaluate
-from privnb.evaluation.cases import answer
 from privnb.evaluation.disclosure.disclosures import Disclosure
-from privnb.evaluation.disclosure.nearer_predictions import Nearer
-from privnb.evaluation.disclosure.predicted_gains import PutIn
-from privnb.evaluation.disclosure.published_models import models_published
-from privnb.evaluation.experiments.users_and_adversaries import adversaries, gains, users
-from privnb.evaluation.predictions import mine, unseen
+from privnb.evaluation.disclosure.nearer_predictions import NearerPredictions
+from privnb.evaluation.disclosure.predicted_gains import PredictedGains
+from privnb.evaluation.disclosure.published_models import attack_published_models
+from privnb.evaluation.evaluation_loop import answer_question
+from privnb.evaluation.experiments.users_and_adversaries import evaluate_adversaries, evaluate_gains, evaluate_users
+from privnb.evaluation.predictions import predict_cross_validated, predict_in_sample
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.store import Store
-from privnb.evaluation.utility.good_utility import good_utility
+from privnb.evaluation.utility.good_utility import measure_good_utility
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
-from privnb.evaluation.utility.workload import Gained, Utility
+from privnb.evaluation.utility.workload import WorkloadGain, WorkloadUtility
 from privnb.miners import Miner, reference_set
 from privnb.miners.miner import Failed
 from privnb.runtime.errors import UsageError, UsageTypeError
@@ -101,7 +101,7 @@ def test_an_estimator_is_cloned_seeded_and_named():
 def test_several_of_a_class_are_called_by_their_parameters():
     names = [each.name for each in reference_set([RandomForestClassifier(3), RandomForestClassifier(5), "naive Bayes"])]
     assert names == ["RandomForestClassifier(n_estimators=3)", "RandomForestClassifier(n_estimators=5)", "naive Bayes"]
-    with pytest.raises(UsageError, match=r"two that are called Ridge\(\)"):
+    with pytest.raises(UsageError, match=r"two with the name Ridge\(\)"):
         reference_set([Ridge(), Ridge()])
 
 
@@ -120,12 +120,12 @@ REFUSED = [KMeans(), StandardScaler(), make_pipeline(StandardScaler()), BaseEsti
         reference_set,
         lambda given: GoodUtility("disease", miners=given),
         lambda given: MinerInference(given, "disease"),
-        lambda given: good_utility(DATA, MONDRIAN, miners=given),
-        lambda given: Utility("disease", given),
+        lambda given: measure_good_utility(DATA, MONDRIAN, miners=given),
+        lambda given: WorkloadUtility("disease", given),
     ],
 )
 def test_what_cannot_predict_is_refused_before_anything_runs(asked, given):
-    with pytest.raises(UsageTypeError, match="must be names of miners, or estimators that predict"):
+    with pytest.raises(UsageTypeError, match="must be names of miners, or classifiers or regressors"):
         asked(given)
 
 
@@ -151,8 +151,8 @@ def test_one_that_is_no_clone_of_itself_is_refused():
 def test_what_fails_is_refused_without_its_words_and_stands_in_no_average(when):
     release = MONDRIAN.sanitize(DATA, rng=1)
     for found in (
-        mine(release, "disease", [Breaks(when), "majority"], rng=1),
-        unseen(release, "disease", [Breaks(when), "majority"], folds=3, seed=1),
+        predict_in_sample(release, "disease", [Breaks(when), "majority"], rng=1),
+        predict_cross_validated(release, "disease", [Breaks(when), "majority"], folds=3, seed=1),
     ):
         assert ([*found.guesses], found.failed) == (["majority"], {"Breaks": "refused"})
         assert "the miner 'Breaks' failed in" in found.reasons["Breaks"]
@@ -172,14 +172,15 @@ class Quotes(GaussianNB):
 
 
 def test_another_error_of_invented_numbers_is_not_shown():
-    found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [Quotes(), "majority"], rng=1)
+    found = predict_in_sample(MONDRIAN.sanitize(DATA, rng=1), "disease", [Quotes(), "majority"], rng=1)
     assert "Invented" not in found.reasons["Quotes"]
 
 
 def test_a_message_that_invented_numbers_lead_to_is_shown():
-    found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [NeedsLicence(), "majority"], rng=1)
+    found = predict_in_sample(MONDRIAN.sanitize(DATA, rng=1), "disease", [NeedsLicence(), "majority"], rng=1)
     assert re.search(
-        r"RuntimeError in line \d+ of `fit`\. .* says: There is no licence\. ", found.reasons["NeedsLicence"]
+        r"RuntimeError in line \d+ of `fit`\. .* with the message: There is no licence\. ",
+        found.reasons["NeedsLicence"],
     )
 
 
@@ -192,47 +193,47 @@ class CountsThreads(GaussianNB):
 
 
 def test_an_estimator_works_on_one_thread():
-    mine(MONDRIAN.sanitize(DATA, rng=1), "disease", CountsThreads(), rng=1)
+    predict_in_sample(MONDRIAN.sanitize(DATA, rng=1), "disease", CountsThreads(), rng=1)
     assert {*CountsThreads.threads} == {1}
 
 
 def test_numbers_that_are_not_finite_are_no_guesses():
-    found = mine(LaplaceNoise(1.0).sanitize(DATA, rng=1), "age", [Endless(), "majority"], rng=1)
+    found = predict_in_sample(LaplaceNoise(1.0).sanitize(DATA, rng=1), "age", [Endless(), "majority"], rng=1)
     assert "numbers that are not finite" in found.reasons["Endless"]
 
 
 def test_one_that_fails_on_a_fold_is_refused():
     FewLabels.calls = 0
-    found = good_utility(DATA, MONDRIAN, miners=[FewLabels(), "majority"], folds=3)
+    found = measure_good_utility(DATA, MONDRIAN, miners=[FewLabels(), "majority"], folds=3)
     rows = found[(found.sanitizer == "Identity") & (found.miner == "FewLabels")]
     assert rows.status.tolist() == ["refused"]
     assert "ValueError" in rows.reason.item()
 
 
 def test_one_for_numbers_says_of_labels_that_it_cannot():
-    found = good_utility(DATA, MONDRIAN, miners=[Ridge(), "majority"], folds=3)
+    found = measure_good_utility(DATA, MONDRIAN, miners=[Ridge(), "majority"], folds=3)
     assert set(found[found.miner == "Ridge"].status) == {"refused"}
     assert "does not predict labels" in found[found.miner == "Ridge"].reason.iloc[0]
-    alone = good_utility(DATA, MONDRIAN, miners=Ridge(), folds=3)
+    alone = measure_good_utility(DATA, MONDRIAN, miners=Ridge(), folds=3)
     assert (alone.status.tolist(), alone.value.notna().any()) == (["refused"], False)
 
 
 QUESTIONS = [
-    lambda miners: Utility("disease", miners, folds=3),
-    lambda miners: Gained("disease", miners, folds=3),
+    lambda miners: WorkloadUtility("disease", miners, folds=3),
+    lambda miners: WorkloadGain("disease", miners, folds=3),
     lambda miners: Disclosure("disease", miners=miners),
-    lambda miners: Nearer("age", miners),
-    lambda miners: PutIn("age", "disease", miners),
+    lambda miners: NearerPredictions("age", miners),
+    lambda miners: PredictedGains("age", "disease", miners),
     lambda miners: AntiUtilityRisk("age", miners),
 ]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_takes_them_and_states_what_fails(question):
-    found = evaluate(DATA, MONDRIAN, measures=question([GaussianNB(), PIPELINE]), fewest=2)
+    found = evaluate(DATA, MONDRIAN, measures=question([GaussianNB(), PIPELINE]), min_count=2)
     assert found.value.notna().any()
     assert not found.status.eq("refused").any()
-    failed = evaluate(DATA, MONDRIAN, measures=question([Breaks()]), fewest=2)
+    failed = evaluate(DATA, MONDRIAN, measures=question([Breaks()]), min_count=2)
     assert failed.status.eq("refused").any()
     assert any("'Breaks' failed" in reason for reason in failed.reason)
 
@@ -242,19 +243,19 @@ def test_attacks_take_an_estimator_or_a_name():
     found = evaluate(DATA, MONDRIAN, attacks=asked).set_index("miner")
     assert found.value.notna().to_dict() == {"LogisticRegression": True, "decision tree": True, "Breaks": False}
     assert found.status["Breaks"] == "refused"
-    with pytest.raises(UsageError, match="miner must be one miner; got 3"):
-        MinerInference("three", "disease")
+    with pytest.raises(UsageError, match="`miner` must be one miner; got 3"):
+        MinerInference("basic", "disease")
 
 
 def test_utilities_and_published_models_take_them():
     assert GoodUtility("disease", miners=[PIPELINE, "majority"]).miners[0].name == "LogisticRegression"
     assert AntiUtility("age", miners=["majority", "naive Bayes"]).miners == "majority, naive Bayes"
-    found = models_published(DATA, [GaussianNB()], examples=40, fewest=2)
+    found = attack_published_models(DATA, [GaussianNB()], examples=40, min_count=2)
     assert set(found.miner) == {"GaussianNB"}
 
 
 def test_the_same_estimator_guesses_the_same():
-    first, second = (good_utility(DATA, MONDRIAN, miners=RandomForestClassifier(3), folds=3) for _ in range(2))
+    first, second = (measure_good_utility(DATA, MONDRIAN, miners=RandomForestClassifier(3), folds=3) for _ in range(2))
     assert first.equals(second)
     [ready] = reference_set("naive Bayes")
     with pytest.raises(Failed, match="does not predict numbers"):
@@ -265,7 +266,7 @@ def test_a_store_knows_an_estimator_by_its_parameters(tmp_path):
     store = Store(tmp_path / "kept")
 
     def key(*miners):
-        return store.key(answer, DATA, MONDRIAN, 1, Utility("disease", list(miners), folds=3))
+        return store.key(answer_question, DATA, MONDRIAN, 1, WorkloadUtility("disease", list(miners), folds=3))
 
     assert key(LogisticRegression(C=1.0)) == key(LogisticRegression(C=1.0))
     different = [
@@ -274,14 +275,18 @@ def test_a_store_knows_an_estimator_by_its_parameters(tmp_path):
     ]  # fmt: skip
     assert len({key(each) for each in different} | {key(LogisticRegression())}) == 6
     assert key("naive Bayes", "majority") == store.key(
-        answer, DATA, MONDRIAN, 1, Utility("disease", "naive Bayes, majority", folds=3)
+        answer_question, DATA, MONDRIAN, 1, WorkloadUtility("disease", "naive Bayes, majority", folds=3)
     )
     with pytest.raises(UsageTypeError, match="has no digest"):
         key(RandomForestClassifier(random_state=np.random.RandomState(1)))
 
 
 def test_a_store_keeps_what_an_estimator_guessed(tmp_path):
-    asked = {"measures": [Utility("disease", [PIPELINE], folds=3)], "fewest": 2, "store": str(tmp_path / "kept")}
+    asked = {
+        "measures": [WorkloadUtility("disease", [PIPELINE], folds=3)],
+        "min_count": 2,
+        "store": str(tmp_path / "kept"),
+    }
     first = evaluate(DATA, [MONDRIAN, Mondrian(20)], **asked)
     kept = {*(tmp_path / "kept").glob("*.result")}
     assert len(kept) == 2
@@ -290,15 +295,15 @@ def test_a_store_keeps_what_an_estimator_guessed(tmp_path):
 
 
 def test_a_miner_with_a_name_of_its_own_is_guarded():
-    found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [Miner("mine", Breaks())], rng=1)
+    found = predict_in_sample(MONDRIAN.sanitize(DATA, rng=1), "disease", [Miner("mine", Breaks())], rng=1)
     assert found.failed == {"mine": "refused"}
 
 
 @pytest.mark.slow
 def test_the_experiments_of_the_pages_take_them():
     asked = {"miners": [GaussianNB(), "majority"], "seeds": 1}
-    kept = users(DATA, [MONDRIAN], **asked)
-    near = adversaries(DATA, [MONDRIAN], target="age", **asked)
-    gained = gains(DATA, [MONDRIAN], target="age", **asked)
+    kept = evaluate_users(DATA, [MONDRIAN], **asked)
+    near = evaluate_adversaries(DATA, [MONDRIAN], target="age", **asked)
+    gained = evaluate_gains(DATA, [MONDRIAN], target="age", **asked)
     assert {"GaussianNB", "majority"} <= {*kept.miner} & {*near.miner}
     assert gained.value.notna().any()

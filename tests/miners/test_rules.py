@@ -58,7 +58,7 @@ def test_what_a_table_has_of_categories_are_items_and_no_two_of_an_attribute_go_
 
 def test_a_table_without_categories_has_no_rules():
     dataset = load("census")
-    with pytest.raises(NotForThisTable, match=r"has no published attribute of categories. Describe a column as one"):
+    with pytest.raises(NotForThisTable, match=r"has no published categorical attribute"):
         Baskets.of_table(dataset)
 
 
@@ -67,17 +67,20 @@ def test_a_table_without_categories_has_no_rules():
     [
         (lambda: itemsets(SIX, 0), "support must be a share above 0"),
         (lambda: itemsets(SIX, 1.5), "support must be a share"),
-        (lambda: itemsets([], 0.5), "baskets must be Baskets"),
+        (lambda: itemsets([], 0.5), "`baskets` must be Baskets"),
         (lambda: itemsets(SIX, 0.5, most=0), "most must be a whole number of at least 1"),
         (lambda: rules({}, 2), "confidence must be a share"),
         (lambda: rules([], 0.5), "found must be"),
         (lambda: SIX.count(["a"]), "there is no item 'a'. Did you mean 'A'"),
-        (lambda: Rule.read("A"), 'a rule is "a, b => c"'),
-        (lambda: Rule.read("A => A"), 'a rule is "a, b => c"'),
+        (lambda: Rule.read("A"), 'a rule must be written as "a, b => c"'),
+        (lambda: Rule.read("A => A"), 'a rule must be written as "a, b => c"'),
         (lambda: Rule.read(3), "text must be"),
-        (lambda: Baskets(("A",), np.zeros((2, 2), dtype=bool)), "one column per item"),
+        (lambda: Baskets(("A",), np.zeros((2, 2), dtype=bool)), "a column for each"),
         (lambda: Baskets(("A", "A"), np.zeros((2, 2), dtype=bool)), "different items"),
-        (lambda: Baskets(("A",), np.ones((2, 1), dtype=bool), None, np.ones((2, 1), dtype=bool)), "unknown must have"),
+        (
+            lambda: Baskets(("A",), np.ones((2, 1), dtype=bool), None, np.ones((2, 1), dtype=bool)),
+            "`unknown` must have",
+        ),
     ],
 )
 def test_bad_input_is_a_clear_error(call, said):
@@ -86,6 +89,8 @@ def test_bad_input_is_a_clear_error(call, said):
 
 
 def test_more_itemsets_than_anybody_reads_are_refused(monkeypatch):
-    monkeypatch.setattr("privnb.miners.rules.ITEMSETS", 50)
-    with pytest.raises(NotForThisTable, match=r"gives more than 50 itemsets of 2 items. Raise support, or lower most"):
+    monkeypatch.setattr("privnb.miners.rules.MAX_ITEMSETS", 50)
+    with pytest.raises(
+        NotForThisTable, match=r"gives more than 50 itemsets of 2 items. Raise `support`, or lower `most`"
+    ):
         itemsets(Baskets(tuple(map(str, range(20))), np.ones((3, 20), dtype=bool)), 0.5)

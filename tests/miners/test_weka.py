@@ -23,21 +23,21 @@ import pytest
 
 from privnb import miners
 from privnb.datasets.dataset import load
-from privnb.evaluation.content import content
-from privnb.evaluation.store import Store, run
+from privnb.evaluation.digests import digest
+from privnb.evaluation.store import Store, run_tasks
 from privnb.miners import weka
 from privnb.miners.encoding import Encoded, encode
 from privnb.miners.weka import (
+    BASIC,
     CATEGORICAL,
     NUMERICAL,
-    THREE,
     Header,
     Unavailable,
     Unfinished,
     WekaMiner,
-    known,
-    named,
-    reference_set,
+    find_miners_by_class,
+    find_miners_by_name,
+    list_paper_miners,
 )
 
 
@@ -80,47 +80,49 @@ def evaluated(java, name, target, folds, seed):
 def test_the_sets_are_the_papers():
     assert len(set(CATEGORICAL)) == 32
     assert len(set(NUMERICAL)) == 10
-    assert set(THREE) <= set(CATEGORICAL)
+    assert set(BASIC) <= set(CATEGORICAL)
 
 
 def test_names_say_the_version_and_are_read_back(tmp_path, monkeypatch):
     monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path, "9-8-7", "trees.J48", "lazy.IBk", "meta.Bagging")))
     names = ["Weka 9.8.7 trees.J48", "Weka 9.8.7 lazy.IBk -K '2 5'", "Weka 9.8.7 meta.Bagging", "Weka 9.8.7 misc.OLM"]
-    assert [miner.name for miner in named(", ".join(names))] == names
-    read = named("Weka lazy.IBk -K '2 5',Weka   trees.J48, Weka 9.8.7 trees.J48,Weka lazy.IBk", seconds=3)
+    assert [miner.name for miner in find_miners_by_name(", ".join(names))] == names
+    read = find_miners_by_name("Weka lazy.IBk -K '2 5',Weka   trees.J48, Weka 9.8.7 trees.J48,Weka lazy.IBk", seconds=3)
     assert [(m.scheme, m.options, m.seconds) for m in read] == [
         ("lazy.IBk", ("-K", "2 5"), 3), ("trees.J48", (), 3), ("lazy.IBk", (), 3)
     ]  # fmt: skip
-    assert [m.name for m in reference_set(["trees.J48"], options=("-U",))] == ["Weka 9.8.7 trees.J48 -U"]
+    assert [m.name for m in find_miners_by_class(["trees.J48"], options=("-U",))] == ["Weka 9.8.7 trees.J48 -U"]
 
 
 def test_sets_are_whole_whatever_the_jar_lacks(tmp_path, monkeypatch):
     monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
-    for name, schemes in (("three", THREE), ("categorical", CATEGORICAL), ("numerical", NUMERICAL)):
-        assert tuple(miner.scheme for miner in named(f"Weka {name}")) == schemes
-    assert len(named("Weka 9.8.7 categorical, Weka numerical, Weka three")) == 32 + 10 - 6  # six are in both
+    for name, schemes in (("basic", BASIC), ("categorical", CATEGORICAL), ("numerical", NUMERICAL)):
+        assert tuple(miner.scheme for miner in find_miners_by_name(f"Weka {name}")) == schemes
+    assert (
+        len(find_miners_by_name("Weka 9.8.7 categorical, Weka numerical, Weka basic")) == 32 + 10 - 6
+    )  # six are in both
 
 
 @pytest.mark.parametrize(
-    "text", ["", "majority", "Weka", "Weka trees.Oak", "Weka three, J48", "Weka 9.8.7", "Weka three -U", "weka three"]
+    "text", ["", "majority", "Weka", "Weka trees.Oak", "Weka basic, J48", "Weka 9.8.7", "Weka basic -U", "weka basic"]
 )
 def test_a_name_of_nothing_is_refused(tmp_path, monkeypatch, text):
     monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
-    with pytest.raises(ValueError, match=r"no miner '.*'\. Name a set, Weka three, .*miners of Weka 9\.8\.7"):
-        named(text)
+    with pytest.raises(ValueError, match=r"no miner '.*'\. Name a set, Weka basic, .*miners of Weka 9\.8\.7"):
+        find_miners_by_name(text)
 
 
 def test_another_version_than_the_jars_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
-    for text in ("Weka 3.6.14 trees.J48", "Weka three, Weka 3.6.14 three"):
-        with pytest.raises(ValueError, match=r"asks for Weka 3\.6\.14, and .*weka\.jar is Weka 9\.8\.7\. Leave"):
-            named(text)
+    for text in ("Weka 3.6.14 trees.J48", "Weka basic, Weka 3.6.14 basic"):
+        with pytest.raises(ValueError, match=r"needs Weka 3\.6\.14, but .*weka\.jar is Weka 9\.8\.7\. Leave"):
+            find_miners_by_name(text)
 
 
 def test_the_key_of_a_miner_has_its_version_and_not_its_place(tmp_path, monkeypatch):
     def key(folder, version, scheme="trees.J48", **options):
         monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path / folder, version)))
-        return content(WekaMiner(scheme, **options))
+        return digest(WekaMiner(scheme, **options))
 
     assert key("here", "3-6-14") == key("there", "3-6-14")
     others = [key("new", "3-8-0"), key("here", "3-6-14", "trees.Id3"), key("here", "3-6-14", options=("-U",))]
@@ -139,7 +141,10 @@ def test_a_missing_jar_is_named_with_the_way_to_get_one(tmp_path, monkeypatch):
         weka.find_jar()
     with pytest.raises(Unavailable, match=r"cannot run here: .*none\.jar"):
         WekaMiner("trees.J48", version="3.6.14").fit(ENCODED, GROUP)
-    for make in (partial(WekaMiner, "trees.J48"), partial(named, "Weka three")):  # whose version is not known
+    for make in (
+        partial(WekaMiner, "trees.J48"),
+        partial(find_miners_by_name, "Weka basic"),
+    ):  # whose version is not known
         with pytest.raises(Unavailable, match=r"none\.jar.*apt-get install weka"):
             make()
     with pytest.raises(Unavailable, match="cannot run here"):  # that no miner can run is no result
@@ -152,21 +157,21 @@ def test_what_is_no_jar_of_weka_is_told(tmp_path, monkeypatch):
         archive.writestr("readme", "")
     for name in ("text.jar", "other.jar"):
         monkeypatch.setenv("WEKA_JAR", str(tmp_path / name))
-        assert f"{name} is no jar of Weka" in weka.missing()
+        assert f"{name} is not a jar of Weka" in weka.list_missing_requirements()
 
 
 def test_missing_java_and_jpype1_are_named(monkeypatch):
     monkeypatch.setattr(weka.java, "which", lambda name: None)
     monkeypatch.setattr(weka.java, "find_spec", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    assert "pip install" in weka.missing()
-    assert "default-jre-headless" in weka.missing()
+    assert "pip install" in weka.list_missing_requirements()
+    assert "default-jre-headless" in weka.list_missing_requirements()
 
 
 def test_known_tells_what_a_jar_lacks(tmp_path):
     jar = made_up_jar(tmp_path, "9-8-7", "trees.REPTree")
     assert weka.version(jar) == "9.8.7"
-    table = known(jar)
+    table = list_paper_miners(jar)
     assert len(table) == 42
     assert table[table["present"]].to_numpy().tolist() == [
         ["categorical", "trees.REPTree", True], ["numerical", "trees.REPTree", True]
@@ -175,8 +180,8 @@ def test_known_tells_what_a_jar_lacks(tmp_path):
 
 @pytest.mark.parametrize(("names", "target"), [(CATEGORICAL, GROUP), (NUMERICAL, HOURS)], ids=["labels", "numbers"])
 def test_every_miner_of_the_jar_guesses_and_the_others_are_named(java, names, target):
-    guesses, failed = attempt(reference_set(names), target)
-    table = known()
+    guesses, failed = attempt(find_miners_by_class(names), target)
+    table = list_paper_miners()
     assert set(guesses) | set(failed) == {WekaMiner(scheme).name for scheme in names}
     guesses, failed = ({name.split()[-1]: told for name, told in found.items()} for found in (guesses, failed))
     assert set(guesses).isdisjoint(failed)
@@ -210,9 +215,9 @@ def test_missing_numbers_are_wekas_own(java):
     lacks = np.where(age.isna(), "yes", "no")
     assert (WekaMiner("rules.OneR").fit(encoded, lacks).predict(encoded) == lacks).all()
     hours = np.where(np.arange(400) % 3, HOURS, np.nan)
-    known, tree = ~np.isnan(hours), WekaMiner("trees.REPTree")
+    list_paper_miners, tree = ~np.isnan(hours), WekaMiner("trees.REPTree")
     guesses = tree.fit(encoded, hours).predict(encoded)
-    assert guesses.tolist() == tree.fit(encoded[known], hours[known]).predict(encoded).tolist()
+    assert guesses.tolist() == tree.fit(encoded[list_paper_miners], hours[list_paper_miners]).predict(encoded).tolist()
     assert not np.isnan([guesses, tree.cross_val_predictions(encoded, hours, folds=3)]).any()
 
 
@@ -252,7 +257,7 @@ def test_a_label_that_training_did_not_show_is_missing(java):
 
 def test_no_class_is_no_guess(java):
     """Id3 names none for a label that none of its records had."""
-    if "trees.Id3" not in set(known().query("present")["miner"]):
+    if "trees.Id3" not in set(list_paper_miners().query("present")["miner"]):
         pytest.skip(f"Weka {weka.version()} has no Id3")
     table = pd.DataFrame({name: pd.Categorical(list(text)) for name, text in {"p": "aabbc", "q": "xyxyx"}.items()})
     row = np.arange(5)
@@ -330,16 +335,21 @@ def right(miner, log=None):
 
 
 def test_untrained_miners_go_to_workers_which_end(java, tmp_path):
-    j48, bayes = named("Weka trees.J48, Weka bayes.NaiveBayes")
+    j48, bayes = find_miners_by_name("Weka trees.J48, Weka bayes.NaiveBayes")
     assert pickle.loads(pickle.dumps(j48)).name == j48.name
-    assert run([partial(right, j48), partial(right, bayes)], Store(tmp_path), jobs=2) == [right(j48), right(bayes)]
+    assert run_tasks([partial(right, j48), partial(right, bayes)], Store(tmp_path), jobs=2) == [
+        right(j48),
+        right(bayes),
+    ]
     assert multiprocessing.active_children() == []
     assert Store(tmp_path).call(right, WekaMiner("trees.J48")) == right(j48)
     assert len(list(tmp_path.glob("*.result"))) == 2
 
 
 def until_killed(folder):
-    run([partial(right, WekaMiner(scheme), folder) for scheme in THREE[:2]], Store(Path(folder) / "store"), jobs=2)
+    run_tasks(
+        [partial(right, WekaMiner(scheme), folder) for scheme in BASIC[:2]], Store(Path(folder) / "store"), jobs=2
+    )
 
 
 def test_a_killed_parent_leaves_no_java_behind(java, tmp_path):
@@ -367,20 +377,20 @@ def test_what_weka_refuses_is_told(java):
         WekaMiner("trees.Oak").fit(ENCODED, GROUP)
     with pytest.raises(ValueError, match="learned nothing yet"):
         WekaMiner("trees.J48").predict(ENCODED)
-    with pytest.raises(ValueError, match="2 to 400 folds"):
+    with pytest.raises(ValueError, match="2 to 400, the number of records"):
         WekaMiner("trees.J48").cross_val_predictions(ENCODED, GROUP, folds=1)
     fitted = WekaMiner("trees.J48").fit(ENCODED, GROUP)
-    with pytest.raises(ValueError, match="learned from columns"):
+    with pytest.raises(ValueError, match="columns must be those of training"):
         fitted.predict(numbers)
     texts = ENCODED.labels.assign(job=HOURS)
-    with pytest.raises(ValueError, match="learned from labels and is asked for numbers"):
+    with pytest.raises(ValueError, match="must hold labels, as in training; got numbers"):
         fitted.predict(Encoded(ENCODED.features, texts, np.arange(len(HOURS))))
 
 
 def test_a_miner_without_memory_is_unfinished(java):
     error = java.JClass("java.lang.RuntimeException")(java.JClass("java.lang.OutOfMemoryError")("heap"))
     with pytest.raises(Unfinished, match="ran out of memory"):
-        raise weka.java.explained(java, "lazy.IBk", error)
+        raise weka.java.translate_error(java, "lazy.IBk", error)
 
 
 def test_one_jar_a_process(java, tmp_path, monkeypatch):
@@ -390,7 +400,7 @@ def test_one_jar_a_process(java, tmp_path, monkeypatch):
 
 
 def test_a_miner_of_another_version_does_not_run(java):
-    with pytest.raises(Unavailable, match=r"the miner is of Weka 0\.1, and .* is Weka"):
+    with pytest.raises(Unavailable, match=r"the miner needs Weka 0\.1, but .* is Weka"):
         WekaMiner("trees.J48", version="0.1").fit(ENCODED, GROUP)
 
 

@@ -8,10 +8,10 @@ from support.clinic import CLINIC
 
 from privnb import papers
 from privnb.datasets.dataset import load
-from privnb.evaluation.results import COLUMNS, KEY, join
-from privnb.papers import channels, known_attributes, leaked, ledger, priced
+from privnb.evaluation.results import COLUMNS, KEY_COLUMNS, join_results
+from privnb.papers import ledger, list_channels, measure_guess_values, measure_known_attributes, measure_leakage
 from privnb.papers.askari_2012 import small_channels
-from privnb.papers.askari_2012.enumeration.errata import section_5
+from privnb.papers.askari_2012.enumeration.errata import section_5_domains
 from privnb.sanitizers import Anatomy, Identity, Suppress
 
 
@@ -24,7 +24,9 @@ def adult():
 def small():
     """All but the paper's large example."""
     tiny = [name for name in small_channels.SPACES if name != "section 5.3"]
-    return join(small_channels.appendix(), small_channels.aims(), *map(small_channels.space, tiny))
+    return join_results(
+        small_channels.measure_appendix(), small_channels.measure_aims(), *map(small_channels.measure_space, tiny)
+    )
 
 
 def of(results, measure, **where):
@@ -40,7 +42,7 @@ def of(results, measure, **where):
 @pytest.mark.slow
 def test_rows_are_distinguished(small):
     assert list(small.columns) == COLUMNS
-    assert not small.duplicated(KEY).any()
+    assert not small.duplicated(KEY_COLUMNS).any()
     assert small.dataset.str.startswith("askari: ").all()
 
 
@@ -84,17 +86,18 @@ def test_what_else_adversaries_want(small):
 @pytest.mark.slow
 def test_the_papers_example_is_listed_and_all_printed_numbers_are_met(ran):
     """98,280 tables of which 3,528 are 2-anonymous; every number that the paper prints."""
-    results = papers.small_tables()
+    results = papers.measure_small_tables()
     whole = results[results.dataset == "askari: section 5.3"]
     assert of(whole, "tables").value.tolist() == [98280]
     assert of(whole, "anonymous_tables").value.tolist() == [3528]
-    assert of(whole, "releases", sanitizer="any level").value.tolist() == [section_5().number_of_releases]
-    compared = ledger.compare(results)
+    assert of(whole, "releases", sanitizer="any level").value.tolist() == [section_5_domains().number_of_releases]
+    compared = ledger.compare_with_published(results)
     printed = compared[compared.source == "askari-2012"]
     assert len(printed) == 9
     assert set(printed.status) == {"exact"}
     assert {task.func for task in ran} == {
-        small_channels.appendix, small_channels.aims, small_channels.users, small_channels.space,
+        small_channels.measure_appendix, small_channels.measure_aims, small_channels.measure_users,
+        small_channels.measure_space,
     }  # fmt: skip
 
 
@@ -116,7 +119,7 @@ def test_capacities_are_above_what_leaks(small):
 
 def test_users_who_know_something_have_less_to_lose():
     """By the rows of every table: half of all people are 20, known before."""
-    found = small_channels.users().set_index(["measure", "sanitizer", "knows", "target"]).value.sort_index()
+    found = small_channels.measure_users().set_index(["measure", "sanitizer", "knows", "target"]).value.sort_index()
     original = found["user_utility", "original"]
     # Of ages 1/2, 1/6, 1/6, 1/6; the disease stays as it was.
     known = 2 - (0.5 + 0.5 * math.log2(6))
@@ -127,7 +130,7 @@ def test_users_who_know_something_have_less_to_lose():
         each = lost["knows nothing", target], lost["knows the ages", target]
         assert lost["a population of both", target] == pytest.approx(sum(each) / 2)
         assert each[1] < each[0] or target == "disease"
-    whole = small_channels.space("4 rows, ages 4-2-1")
+    whole = small_channels.measure_space("4 rows, ages 4-2-1")
     same = of(whole, "degradation", sanitizer="any level").value.iloc[0]
     assert lost["knows nothing", small_channels.EITHER] == pytest.approx(same)
 
@@ -136,7 +139,7 @@ def test_users_who_know_something_have_less_to_lose():
 
 
 def test_one_sanitizer_of_each_kind_at_each_value_between_the_ends(adult):
-    found = channels(adult, k="5, 10", l="2", epsilon="0.5, 1")
+    found = list_channels(adult, k="5, 10", l="2", epsilon="0.5, 1")
     names = [type(each).__name__ for each in found]
     assert (found[0], found[-1]) == (Identity(), Suppress())
     assert len(set(found)) == len(found)
@@ -148,7 +151,7 @@ def test_one_sanitizer_of_each_kind_at_each_value_between_the_ends(adult):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"k": ""}, "one number or several each"),
+        ({"k": ""}, "each be one number, or several"),
         ({"k": "1"}, "k must be a whole number of at least 2"),
         ({"l": "few"}, "L must be one"),
         ({"epsilon": "-1"}, "epsilon must be a positive number"),
@@ -156,13 +159,13 @@ def test_one_sanitizer_of_each_kind_at_each_value_between_the_ends(adult):
 )
 def test_what_cannot_be_run_is_said(adult, given, said):
     with pytest.raises(ValueError, match=said):
-        channels(adult, **given)
+        list_channels(adult, **given)
 
 
 @pytest.mark.slow
 def test_gains_are_the_leakage_of_the_channel(adult, ran):
     """Posterior minus prior vulnerability is the accuracy gain, the mean total variation the knowledge gain."""
-    results = leaked(adult, channels(adult, k="10", l="2", epsilon="1"))
+    results = measure_leakage(adult, list_channels(adult, k="10", l="2", epsilon="1"))
     keys = ["sanitizer", "parameters"]
     checked = 0
     for what in ("sensitive", "bucket"):
@@ -178,27 +181,27 @@ def test_gains_are_the_leakage_of_the_channel(adult, ran):
     noisy = results[results.sanitizer.isin(["LaplaceNoise", "GeometricNoise", "RandomizedResponse"])]
     assert len(noisy)
     assert not noisy.measure.str.contains("gain").any()
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
 
 
 def test_a_sanitizer_that_cannot_be_leaves_only_that(adult, ran):
-    results = leaked(adult, [Identity(), Anatomy(14, "occupation")])
+    results = measure_leakage(adult, [Identity(), Anatomy(14, "occupation")])
     rows = results[results.sanitizer == "Anatomy"]
     assert rows[["measure", "status"]].to_numpy().tolist() == [["classes", "not possible"]]
 
 
 def test_every_set_of_the_original_and_of_its_generalizations(adult, ran):
-    results = known_attributes(adult, k="5, 10")
+    results = measure_known_attributes(adult, k="5, 10")
     assert results.parameters.drop_duplicates().tolist() == ["", "k=5", "k=10"]
     assert len(results) == 3 * 2 * 7
     assert len(ran) == 3
 
 
 def test_gains_that_would_tell_what_is_withheld_are_withheld(ran):
-    """50 of 60 are guessed right: a gain and the share of the commonest value would tell how few are missed."""
+    """50 of 60 are guessed right: a gain and the share of the most common value would tell how few are missed."""
     adult = load("adult", "occupation", records=60)
-    for fewest, told in ((10, {"Identity", "Suppress"}), (11, {"Suppress"})):
-        results = leaked(adult, [Identity(), Suppress()], fewest=fewest)
+    for min_count, told in ((10, {"Identity", "Suppress"}), (11, {"Suppress"})):
+        results = measure_leakage(adult, [Identity(), Suppress()], min_count=min_count)
         assert set(of(results, "sensitive_vulnerability").dropna(subset="value").sanitizer) == told
         for measure in ("accuracy_gain", "knowledge_gain"):
             assert set(of(results, measure).sanitizer) == told
@@ -207,20 +210,25 @@ def test_gains_that_would_tell_what_is_withheld_are_withheld(ran):
 def test_a_price_on_wrong_guesses(adult, ran):
     """For nothing, the gain is the vulnerability; the dearer a wrong guess, the less is gained, and never below 0."""
     sanitizers = [Identity(), Suppress(), Anatomy(14, "occupation")]
-    free, dear, dearer = (priced(adult, sanitizers, price=price).set_index("sanitizer") for price in (0, 1, 5))
-    told = of(leaked(adult, sanitizers[:2]), "sensitive_vulnerability").set_index("sanitizer")
+    free, dear, dearer = (
+        measure_guess_values(adult, sanitizers, price=price).set_index("sanitizer") for price in (0, 1, 5)
+    )
+    told = of(measure_leakage(adult, sanitizers[:2]), "sensitive_vulnerability").set_index("sanitizer")
     assert set(free.index) == {"Identity", "Suppress"}, "the third cannot be"
     for column in ("value", "baseline"):
         assert free[column].to_dict() == pytest.approx(told[column].to_dict())
     assert free.value["Identity"] > dear.value["Identity"] > dearer.value["Identity"] > 0
     assert dear.value["Suppress"] == 0
-    with pytest.raises(ValueError, match="the price of a wrong guess must be 0 or more, got -1"):
-        priced(adult, sanitizers, price=-1)
+    with pytest.raises(ValueError, match="the price of a wrong guess must be at least 0; got -1"):
+        measure_guess_values(adult, sanitizers, price=-1)
 
 
 @pytest.mark.slow
 def test_an_owners_table(ran):
     clinic = load(CLINIC)
-    results = join(known_attributes(clinic, k="5"), leaked(clinic, channels(clinic, k="5", l="2", epsilon="0.5")))
+    results = join_results(
+        measure_known_attributes(clinic, k="5"),
+        measure_leakage(clinic, list_channels(clinic, k="5", l="2", epsilon="0.5")),
+    )
     assert set(results.dataset) == {clinic.name}
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()

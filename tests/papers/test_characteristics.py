@@ -7,9 +7,9 @@ import pytest
 from privnb.papers.li_li_2009 import characteristics
 from privnb.papers.li_li_2009.characteristics import (
     CASES,
+    build_people,
     false_or_correct,
     individual_or_accumulated,
-    made_up,
     specific_or_aggregate,
 )
 
@@ -61,7 +61,7 @@ def test_what_is_false_costs_as_much_and_is_worse_than_nothing():
 @pytest.mark.parametrize("case", CASES)
 def test_every_case_is_told_of_a_thousand_people(case, monkeypatch):
     made = []
-    monkeypatch.setattr(characteristics, "made_up", lambda *a, **k: made.append(made_up(*a, **k)) or made[-1])
+    monkeypatch.setattr(characteristics, "build_people", lambda *a, **k: made.append(build_people(*a, **k)) or made[-1])
     results = getattr(characteristics, case.replace(" ", "_"))()
     assert {len(people) for people in made} == {1000}
     assert set(results.target) == {case}

@@ -62,6 +62,12 @@ def test_drawn_without_a_network(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", CHARTS)
+def test_each_title_has_at_most_twelve_words(name):
+    assert len(text(CHARTS[name]())[0].split()) <= 12
+
+
+@pytest.mark.slow
 def test_a_tick_a_set_and_the_worst_is_named():
     original, mondrian = drawn(charts.known_attributes(sets()), "point")
     assert [point["names"] for point in original] == ["age", "age, sex", "age, sex, town"]
@@ -77,14 +83,14 @@ def test_the_title_names_the_worst_pair_of_the_original():
         value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
     )
     title, below = text(charts.known_attributes(most))
-    assert title.startswith("Of any two attributes, age and sex tell most of a person's row: 6.4% of people")
+    assert title == "Age and sex lead to the row of 6.4% of people"
     assert "without the release, 0.05%" in below
-    assert "tell most of a person's job" in text(charts.known_attributes(sets(), "sensitive"))[0]
+    assert "Age and sex reveal job most often" in text(charts.known_attributes(sets(), "sensitive"))[0]
 
 
 def test_one_attribute_makes_no_pair():
     title, _ = text(charts.known_attributes(sets(names=("age",))))
-    assert title.startswith("Age tells most of a person's row")
+    assert title.startswith("Age leads to the row of")
 
 
 @pytest.mark.slow
@@ -104,9 +110,9 @@ def test_a_share_that_misses_few_stands_at_its_bound():
     few = results.knows.isin(["age, sex", "age, town"])
     results.loc[few, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     title, below = text(charts.known_attributes(results))
-    assert "tell most of a person's row: withheld under the original" in title
-    assert "only a bound is shown" in below
-    assert "only a bound" not in text(charts.known_attributes(sets()))[1]
+    assert title.endswith("lead to the most rows")
+    assert "marks a bound" in below
+    assert "marks a bound" not in text(charts.known_attributes(sets()))[1]
     point = drawn(charts.known_attributes(results), "point")[0][1]
     assert (point["names"], point["value"], point["said"]) == ("age, sex", 0.978, "at least 97%")
 
@@ -119,7 +125,9 @@ def test_bounds_are_no_intervals_and_are_among_the_ends():
     noisy = results.variant == "at most"
     results.loc[noisy, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     chart = charts.leaks(results, "age")
-    assert "to at least 97% (Buckets" in text(chart)[0]
+    title, below = text(chart)
+    assert title == "The worst release re-identifies at least 97% of people"
+    assert "to at least 97% (Buckets" in below
     who, what, _ = drawn(chart, "point")
     assert [point["said"] for point in who][2] == "at least 97%, 9.93 bits"
     assert who[2]["low"] is None
@@ -151,8 +159,9 @@ def test_three_questions_share_one_axis():
     assert {point["setting"] for point in own} == {point["setting"] for point in who}
     assert chart.to_dict()["resolve"]["scale"]["x"] == "shared"
     title, below = text(chart)
-    assert title.startswith("A released row is traced to its person for 2% (Mondrian, k = 10) to 50% (Buckets")
-    assert "without a release for 0.1%" in title
+    assert title == "The worst release re-identifies 50% of people"
+    assert "traces a released row to its person for 2% (Mondrian, k = 10) to 50% (Buckets" in below
+    assert "without a release, the share is 0.1%" in below
     assert "95% intervals" in below
     assert "own sex" in str(chart.to_dict())
     assert "own age" in str(charts.leaks(family()).to_dict()), "the first, if none is named"
@@ -163,9 +172,9 @@ def test_a_number_is_drawn_rather_than_its_bound():
     both = family()
     bound = both[(both.sanitizer == "Mondrian") & (both.measure == "sensitive_vulnerability")]
     extra = bound.assign(variant="at most", value=0.95)
-    from privnb.evaluation.results import join
+    from privnb.evaluation.results import join_results
 
-    _, what, _ = drawn(charts.leaks(join(extra, both), "age"), "point")
+    _, what, _ = drawn(charts.leaks(join_results(extra, both), "age"), "point")
     (mondrian,) = (point for point in what if point["setting"] == "Mondrian, k = 10")
     assert mondrian["value"] == 0.8
 

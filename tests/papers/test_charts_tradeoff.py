@@ -40,8 +40,10 @@ def test_titled_explained_and_drawn_without_a_network(given):
 
     chart = charts.trade_off(rows(**given))
     title, below = text(chart)
-    assert title.startswith("At a privacy loss of 0.3 the utility loss is 0.0")
-    assert "no quasi-identifiers at all" in below or "all people in one bucket" in below
+    assert title.endswith("has the lowest utility loss at privacy loss 0.3")
+    assert len(title.split()) <= 12
+    assert "the utility loss ranges from 0.0" in below
+    assert "without any quasi-identifiers" in below or "all people in one bucket" in below
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     assert "NaN" not in svg
     assert "http" not in svg.replace("http://www.w3.org", "")
@@ -78,9 +80,13 @@ def test_a_line_for_each_kind_of_query():
     (points,) = drawn(chart, "point")
     assert {each["series"] for each in points} == {"sel=0.05", "sel=0.1"}
     title, below = text(chart)
-    assert title == "At a privacy loss of 0.2 the average relative error is 15% (sel=0.05) to 20% (sel=0.1)"
+    assert title == "sel=0.05 has the lowest average relative error at privacy loss 0.2"
+    assert "ranges from 15% (sel=0.05) to 20% (sel=0.1)" in below
+    assert "a line joins the releases for one kind of query as the parameter of t-closeness changes" in below
+    assert "The selectivity (sel) is the share of all people" in below
+    assert "(qd)" not in below
     assert "95% intervals over the queries" in below
-    assert "level" not in below, "each kind of query has a trivial release of its own"
+    assert "horizontal" not in below, "each kind of query has a trivial release of its own"
 
 
 @pytest.mark.slow
@@ -88,8 +94,8 @@ def test_the_scales_are_drawn_where_they_are_known():
     rules = drawn(charts.trade_off(rows()), "rule")
     assert [[each["privacy"] for each in data] for data in rules if "privacy" in data[0]] == [[0.488, 0.692]]
     assert [[each["baseline"] for each in data] for data in rules if "baseline" in data[0]] == [[0.046]]
-    assert "0.488 (the smallest) to 0.692 (the largest of those shown)" in text(charts.trade_off(rows()))[1]
-    assert "upright" not in text(charts.trade_off(rows(revealed=False)))[1]
+    assert "0.488 (the smallest) to 0.692 (the largest shown)" in text(charts.trade_off(rows()))[1]
+    assert "Vertical dashed" not in text(charts.trade_off(rows(revealed=False)))[1]
 
 
 @pytest.mark.slow
@@ -148,38 +154,40 @@ def gains(ahead):
 def test_both_critiques_stand_side_by_side(ahead, count):
     import vl_convert
 
-    from privnb.evaluation.results import join
+    from privnb.evaluation.results import join_results
 
-    chart = charts.two_critiques(join(rows(), gains(ahead)))
+    chart = charts.two_critiques(join_results(rows(), gains(ahead)))
     title, below = text(chart)
-    assert f"clearly gains more than the adversary: {count} of 6 releases" in title
-    assert "avoided, at best: 78%" in title, "of 0.046 are 0.01 and 0.02 lost"
+    assert title == f"The researcher clearly gains more in {count} of 6 releases"
+    assert "The best release avoids 78% of the loss" in below, "of 0.046 are 0.01 and 0.02 lost"
     assert "direct comparison" in below
     above, under = drawn(chart, "point")
     assert {each["series"] for each in above} == {"accuracy gain", "workload gain"}
-    lost = {each["setting"]: each["value"] for each in under if each["series"] == "privacy loss of the worst off"}
+    lost = {
+        each["setting"]: each["value"] for each in under if each["series"] == "privacy loss of the worst-off person"
+    }
     assert lost["k=10"] == pytest.approx(0.5 / 0.488)
     assert "NaN" not in vl_convert.vegalite_to_svg(chart.to_dict())
 
 
 def test_of_several_miners_the_best_is_drawn():
-    from privnb.evaluation.results import join
+    from privnb.evaluation.results import join_results
 
     worse = gains(0.005)
     worse = worse[worse.measure == "workload_gain"].assign(miner="forest")
-    chart = charts.two_critiques(join(rows(), gains(0.02), worse))
-    assert ": 6 of 6 releases" in text(chart)[0]
+    chart = charts.two_critiques(join_results(rows(), gains(0.02), worse))
+    assert "in 6 of 6 releases" in text(chart)[0]
     above, _ = drawn(chart, "point")
     assert {round(each["value"], 3) for each in above if each["series"] == "workload gain"} == {0.12}
 
 
 def test_releases_that_one_setting_would_name_alike_stay_apart():
-    from privnb.evaluation.results import join
+    from privnb.evaluation.results import join_results
 
-    both = join(rows(forms=["Mondrian"]), gains(0.02))
+    both = join_results(rows(forms=["Mondrian"]), gains(0.02))
     other = both[both.parameters.str.contains("l=3")]
     other = other.assign(parameters=other.parameters.str.replace("frequency", "entropy"))
-    above, _ = drawn(charts.two_critiques(join(both, other)), "point")
+    above, _ = drawn(charts.two_critiques(join_results(both, other)), "point")
     names = {each["setting"] for each in above}
     assert len(names) == 7
     assert "k=10" in names

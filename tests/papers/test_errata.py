@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 
 from privnb.measures.disclosure.channel import bayes_risk
-from privnb.papers.askari_2012.enumeration.errata import COLUMNS, KINDS, appendix, errata, printed_error, uniform
+from privnb.papers.askari_2012.enumeration.errata import (
+    COLUMNS,
+    KINDS,
+    appendix_channel,
+    compute_printed_error,
+    show_errata,
+    tabulate_errata,
+    uniform_channel,
+)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return errata()
+    return tabulate_errata()
 
 
 def test_one_table(table):
@@ -20,6 +28,12 @@ def test_one_table(table):
     assert (table["as printed"] != table["here"]).all(), "an erratum without a counter-example"
     assert not table.duplicated(["place", "erratum"]).any()
     assert np.isfinite(table[["as printed", "here"]].to_numpy()).all()
+
+
+def test_the_shown_table_has_one_row_per_erratum(table):
+    shown = show_errata().table
+    assert shown["where"].tolist() == table["place"].tolist()
+    assert shown.loc[0, ["printed", "right"]].tolist() == ["0.515568", "0.540441"]
 
 
 @pytest.mark.parametrize(
@@ -60,5 +74,5 @@ def test_a_loss_is_largest_for_what_damages_most(table):
 
 def test_eq_3_is_right_where_all_outputs_are_alike_likely():
     """The slip does not show on every channel."""
-    assert printed_error(uniform()) == bayes_risk(uniform())
-    assert printed_error(appendix()) < bayes_risk(appendix())
+    assert compute_printed_error(uniform_channel()) == bayes_risk(uniform_channel())
+    assert compute_printed_error(appendix_channel()) < bayes_risk(appendix_channel())

@@ -1,12 +1,11 @@
-"""What the answers say of channels: from the results at hand alone, and nothing that they do not show."""
+"""The answers about channels: from the results at hand alone."""
 
 import pytest
-from support.results_frame import finding, made
+from support.results_frame import made
 
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import join_results, tidy
 from privnb.papers import findings
 from privnb.papers.askari_2012 import small_channels
-from privnb.papers.askari_2012.enumeration import errata as paper_errata
 from privnb.papers.findings.channel import most_revealing
 
 MISSING = float("nan")
@@ -15,7 +14,9 @@ MISSING = float("nan")
 @pytest.fixture(scope="module")
 def small():
     spaces = [name for name in small_channels.SPACES if name != "section 5.3"]
-    return join(small_channels.appendix(), small_channels.aims(), *map(small_channels.space, spaces))
+    return join_results(
+        small_channels.measure_appendix(), small_channels.measure_aims(), *map(small_channels.measure_space, spaces)
+    )
 
 
 def row(sanitizer, parameters, measure, value, target="job", baseline=MISSING, low=MISSING, high=MISSING):
@@ -57,34 +58,21 @@ def family(accuracy=0.15):
 
 
 @pytest.mark.slow
-def test_what_counts_is_the_level(small):
-    text = findings.random_levels(small).data
-    assert text.startswith("**Deterministic publishing as such does not reduce privacy: what counts is the level.**")
-    assert "easier to guess than a random one in 3 of 3 spaces, and always suppressing all in 0." in text
-    assert "In all 3 spaces what is harder to guess loses more" in text
-    assert "no small tables" in findings.random_levels(small_channels.appendix()).data
+def test_the_level_decides(small):
+    answer = findings.random_levels(small)
+    assert answer.given == {"spaces": 3, "lowest": 3, "suppressed": 0, "safer_loses_more": True}
+    assert answer.data.startswith("Deterministic publishing does not reduce privacy in itself: the level decides.")
+    assert "do not contain small tables" in findings.random_levels(small_channels.measure_appendix()).data
 
 
-def test_the_claim_is_of_these_results(small):
-    """Were suppression easier to guess in one space, nothing would be said of the level, nor of what it costs."""
+def test_the_claim_is_computed_from_the_results(small):
+    """If suppression is easier to guess in one space, the claim and the loss of utility change."""
     other = small.copy()
     changed = (other.dataset == "askari: 2 rows, ages 2-1") & (other.sanitizer == "all suppressed")
     other.loc[changed & (other.measure == "bayes_risk"), "value"] = 0.2
-    text = findings.random_levels(other).data
-    assert "differs by space" in text
-    assert "always suppressing all in 1." in text
-    assert "harder to guess loses more" not in text
-
-
-@pytest.mark.slow
-def test_errata_one_by_one():
-    errata = paper_errata.errata()
-    text = findings.errata(errata).data
-    assert text.count("\n\n") == len(errata)
-    assert "1. **Eq. 3** (*wrong*)" in text
-    assert "**0.515568, 0.540441**" in text
-    assert "**300, 3528**" in text
-    assert "`here`" not in text
+    answer = findings.random_levels(other)
+    assert answer.given == {"spaces": 3, "lowest": 3, "suppressed": 1, "safer_loses_more": False}
+    assert "the level decides" not in answer.data
 
 
 # Whole tables
@@ -94,71 +82,64 @@ def revealing(results, secret="identity"):
     return most_revealing(results[results.measure == f"{secret}_vulnerability"])
 
 
-def test_the_worst_pair_by_secret():
+def test_the_worst_pair_by_question():
     who = revealing(sets())
-    assert (who.subject, who.value, who.setting) == (
-        "Of any two attributes, age and town tell most of a person's row",
-        0.05,
-        "the original",
-    )
-    assert who.beside == {
-        "without it": 0.0005,
-        "all 3 attributes": "50% of people",
-        "these two under Mondrian, k = 10, at most": 0.025,
-    }
+    assert (who["names"], who["value"], who["baseline"]) == (["age", "town"], 0.05, 0.0005)
+    assert who["setting"] == "the original"
+    assert (who["every"]["value"], len(who["every"]["names"])) == (0.5, 3)
+    assert who["releases"] == [{"setting": "Mondrian, k = 10", "at_most": 0.025}]
     what = revealing(sets(), "sensitive")
-    assert (what.subject, what.value) == ("Of any two attributes, age and sex tell most of a person's job", 0.4)
-    assert what.beside["without it"] == 0.25
+    assert (what["names"], what["target"], what["value"], what["baseline"]) == (["age", "sex"], "job", 0.4, 0.25)
 
 
-def test_without_a_release_only_the_original_is_told():
-    assert [*revealing(sets(release=False)).beside] == ["without it", "all 3 attributes"]
+def test_without_a_release_there_is_the_original_alone():
+    assert revealing(sets(release=False))["releases"] == []
 
 
-def test_one_attribute_and_what_is_withheld():
+def test_one_attribute_and_withheld_numbers():
     results = sets()
-    assert revealing(results[~results.knows.str.contains(",")]).subject == "Age tells most of a person's row"
+    assert revealing(results[~results.knows.str.contains(",")])["names"] == ["age"]
     assert revealing(results.assign(value=MISSING)) is None
 
 
-def test_what_misses_few_stands_at_its_bound():
-    """It tells most, but how much may not be said."""
+def test_a_withheld_number_is_compared_by_its_bound():
     results, few = sets(), ["age, town", "sex, town"]
     results.loc[results.knows.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     found = revealing(results)
-    assert (found.subject, found.number) == (
-        "Of any two attributes, age and town tell most of a person's row",
-        "97% to 99.9% of people (withheld)",
-    )
-    assert found.beside["these two under Mondrian, k = 10, at most"] == 0.9987
+    assert (found["names"], found["value"], found["low"], found["high"]) == (["age", "town"], None, 0.9787, 0.9987)
+    assert found["releases"] == [{"setting": "Mondrian, k = 10", "at_most": 0.9987}]
 
 
 def test_the_answer_guesses_the_table_and_then_each_row(small):
-    said = findings.leakage(join(small, sets(), family()))
-    assert said.data.startswith(
-        "Knowing the algorithm, an adversary guesses the right one of 330 small tables with probability **12%** "
-        "(a blind guess: 1 in 330). Here age and town lead to the row of **5% of people** (by "
-        "chance: 0.05%)."
-    )
-    buckets = finding(said, "worst of buckets")
-    assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Buckets, k = 10")
-    assert finding(said, "worst of generalization").value == 0.02
-    assert "Anatomy, l = 9: not possible" in said.data
+    answer = findings.leakage(join_results(small, sets(), family()))
+    given = answer.given
+    assert (given["guess"]["tables"], round(given["guess"]["value"], 2)) == (330, 0.12)
+    assert (given["attributes"]["names"], given["attributes"]["value"]) == (["age", "town"], 0.05)
+    worst = {each["family"]: (each["setting"], each["value"], each["baseline"]) for each in given["worst"]}
+    assert worst["buckets"] == ("Buckets, k = 10", 0.5, 0.001)
+    assert worst["generalization"][1] == 0.02
+    assert given["impossible"] == ["Anatomy, l = 9"]
+    first, second, *_ = answer.data.split("\n\n")
+    assert "330 small tables with a probability of 12%; a blind guess" in first
+    traced = "who knows age and town traces 5% of people to the right row; without any attribute, the share is 0.05%."
+    assert traced in second
+    assert "This table does not allow Anatomy, l = 9" in answer.data
 
 
-def test_withheld_ends_of_the_family_are_bounds():
+def test_withheld_shares_are_bounds():
     results = family()
     one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
     results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    said = findings.leakage(results)
-    assert finding(said, "worst of buckets").number == "97% to 99.9% of people (withheld)"
-    assert finding(said, "worst of noise").value == 0.04
+    answer = findings.leakage(results)
+    worst = {each["family"]: each for each in answer.given["worst"]}
+    assert (worst["buckets"]["value"], worst["buckets"]["low"], worst["noise"]["value"]) == (None, 0.9787, 0.04)
+    assert "between 97% and 99.9% of people" in answer.data
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["leakage", "random_levels"])
 def test_what_lacks_rows_is_left_out(small, name):
-    whole = join(small, sets(), family())
+    whole = join_results(small, sets(), family())
     parts = [whole.assign(**dict.fromkeys(["value", "low", "high", "baseline"], MISSING))]
     for column in ("measure", "sanitizer", "knows"):
         parts += [whole[whole[column] != each] for each in whole[column].unique()]

@@ -1,11 +1,11 @@
-"""What the answers say of Li and Li's trade-off: from the results at hand alone, and nothing that they do not show."""
+"""The answers about Li and Li's trade-off: from the results at hand alone."""
 
 import pytest
-from support.results_frame import finding, made
+from support.results_frame import made
 
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import join_results, tidy
 from privnb.papers import findings
-from privnb.papers.findings.tradeoff import both_critiques, critiques
+from privnb.papers.findings.tradeoff import critiques, join_critiques
 
 MISSING = float("nan")
 
@@ -35,69 +35,68 @@ SCALES = tidy(
 LOSSES = {"k=10": (0.3, 0.02), "k=100": (0.05, 0.04), "Jensen-Shannon t=0.1": (0.1, 0.02), "t=0.4": (0.4, 0.01)}
 
 
-def said(results):
-    return findings.privacy_models(results).data
+def given(results):
+    return findings.privacy_models(results).given
 
 
-def test_without_populations_it_says_so():
+def test_without_large_groups_the_answer_names_the_cure():
     losses = releases(LOSSES)
-    text = said(join(SCALES, losses[losses.measure == "privacy_loss"]))
-    assert text.startswith("The worst-off person loses **0.05 nats** of privacy under Mondrian, k = 100; **0.4 nats**")
-    assert "there is no utility loss here" in text
-    assert "there is no utility loss here" not in said(join(SCALES, losses))
+    answer = findings.privacy_models(join_results(SCALES, losses[losses.measure == "privacy_loss"]))
+    assert answer.given["has_no_utility_loss"]
+    assert [each["utility"] for each in answer.given["losses"]] == [None, None]
+    assert "there is no utility loss here" in answer.data
+    assert not given(join_results(SCALES, losses))["has_no_utility_loss"]
 
 
-@pytest.mark.slow
 def test_the_answer_has_both_losses_of_both_ends():
-    assert said(releases(LOSSES)).startswith(
-        "The worst-off person loses **0.05 nats** of privacy and users **0.04 nats** of utility under Mondrian, k = "
-        "100; **0.4 nats** (by chance: 0.15) and **0.01 nats** (without quasi-identifiers: 0.05) under Mondrian, t = "
-        "0.4."
+    answer = findings.privacy_models(releases(LOSSES))
+    losses = [(each["setting"], each["privacy"]["value"], each["utility"]["value"]) for each in answer.given["losses"]]
+    assert losses == [("Mondrian, k = 100", 0.05, 0.04), ("Mondrian, t = 0.4", 0.4, 0.01)]
+    assert answer.data.startswith(
+        "Under Mondrian, k = 100, the worst-off person loses 0.05 nats of privacy (by chance, 0.15 nats), and users "
+        "lose 0.04 nats of utility (without quasi-identifiers, 0.05 nats)."
     )
-    assert said(releases({"k=10": (0.3, 0.02)})).startswith(
-        "The worst-off person loses **0.3 nats** of privacy and users"
-    )
+    assert len(given(releases({"k=10": (0.3, 0.02)}))["losses"]) == 1
 
 
-def test_the_efficient_ones_by_privacy_model():
-    efficient = finding(findings.privacy_models(releases(LOSSES)), "Releases generalized that no other one beats")
-    assert efficient.number == "3 of 4"
-    assert efficient.beside == {"under k-anonymity": "1 of 2", "under t-closeness": "2 of 2"}
+def efficient(results):
+    found, *_ = given(results)["efficient"]
+    return found["efficient"], {each["model"]: (each["efficient"], each["releases"]) for each in found["models"]}
+
+
+def test_the_efficient_releases_by_privacy_model():
+    assert efficient(releases(LOSSES)) == (3, {"k-anonymity": (1, 2), "t-closeness": (2, 2)})
+    assert efficient(releases({"k=10": (0.3, 0.02)})) == (1, {"k-anonymity": (1, 1)})
 
 
 def test_a_withheld_privacy_loss_is_not_efficient():
     losses = LOSSES | {"t=0.9": (MISSING, 0.001), "l=3": (MISSING, 0.03)}
-    efficient = finding(findings.privacy_models(releases(losses)), "Releases generalized that no other one beats")
-    assert efficient.beside["under t-closeness"] == "2 of 3"
-    assert efficient.beside["under l-diversity"] == "0 of 1"
-
-
-def test_nothing_is_said_of_t_closeness_without_it():
-    report = findings.privacy_models(releases({"k=10": (0.3, 0.02)}))
-    assert "t-closeness" not in report.data
-    assert finding(report, "Releases generalized that no other one beats").beside == {"under k-anonymity": "1 of 1"}
+    _, models = efficient(releases(losses))
+    assert (models["t-closeness"], models["l-diversity"]) == ((2, 3), (0, 1))
 
 
 @pytest.mark.parametrize("factor", [0.5, 1, 2])
 def test_buckets_are_compared_pair_by_pair(factor):
-    ratio = finding(findings.privacy_models(releases(LOSSES, factor)), "Utility loss of generalized cells")
-    assert (ratio.value, ratio.beside["at least"]) == (pytest.approx(1 / factor), pytest.approx(1 / factor))
+    ratio = given(releases(LOSSES, factor))["buckets"]
+    assert (ratio["least"], ratio["most"]) == (pytest.approx(1 / factor), pytest.approx(1 / factor))
 
 
-def test_buckets_that_lose_less_here_and_more_there_have_both_ratios():
+def test_buckets_may_lose_less_in_one_pair_and_more_in_another():
     one, other = releases({"k=10": (0.3, 0.02)}, 0.5), releases({"k=100": (0.05, 0.04)}, 3)
-    ratio = finding(findings.privacy_models(join(one, other)), "Utility loss of generalized cells")
-    assert (ratio.value, ratio.beside["at least"]) == (pytest.approx(2), pytest.approx(1 / 3))
+    answer = findings.privacy_models(join_results(one, other))
+    assert answer.given["buckets"] == {"least": pytest.approx(1 / 3), "most": pytest.approx(2)}
+    assert "lose 0.33 to 2.00 times as much utility" in answer.data
 
 
-def test_what_no_release_keeps_is_named():
+def test_models_without_a_release_are_named():
     none = row("Mondrian", "frequency l=5.5 job, split_point=left", "classes", MISSING) | {"status": "not possible"}
-    text = said(join(SCALES, releases(LOSSES), tidy([none])))
-    assert "Not kept even by all records together, so without a release: Mondrian, frequency l = 5.5." in text
+    answer = findings.privacy_models(join_results(SCALES, releases(LOSSES), tidy([none])))
+    assert answer.given["impossible"] == ["Mondrian, frequency l = 5.5"]
+    assert "does not meet the bounds of Mondrian with frequency l = 5.5" in answer.data
 
 
-def test_nothing_to_say_is_said():
-    assert "None of these privacy models can be kept" in said(SCALES)
+def test_without_any_release_the_answer_says_so():
+    assert "does not allow any of these privacy models" in findings.privacy_models(SCALES).data
 
 
 @pytest.mark.parametrize(("low", "ahead"), [(0.08, 0), (0.2, 4)])
@@ -110,9 +109,8 @@ def test_the_critics_disagree_in_numbers(low, ahead):
             ("workload_gain", (0.1 + low / 10, "job", 0.0, low, 0.3)),
         )
     ]
-    direct, avoided = critiques(join(releases(LOSSES), tidy(gains)))
-    assert direct.number == f"{ahead} of 4 releases"
-    assert avoided.value == pytest.approx(0.8)
+    found = critiques(join_results(releases(LOSSES), tidy(gains)))
+    assert found == {"ahead": ahead, "releases": 4, "avoided": pytest.approx(0.8)}
 
 
 def test_of_several_miners_the_best_in_each_release_is_the_researcher():
@@ -133,13 +131,13 @@ def test_of_several_miners_the_best_in_each_release_is_the_researcher():
         for miner, three in (("tree", (0.2, 0.19, 0.21)), ("forest", (0.3 * (place < 2), 0.05, 0.4)))
     ]
     exact = [row("Mondrian", f"{model} job, split_point=left", "accuracy_gain", 0.1, baseline=0.01) for model in LOSSES]
-    both = join(releases(LOSSES), tidy(gains), tidy(exact))
-    wide = both_critiques(both)
+    both = join_results(releases(LOSSES), tidy(gains), tidy(exact))
+    wide = join_critiques(both)
     assert wide.workload_gain.tolist() == [0.3, 0.3, 0.2, 0.2], "no mean over miners"
     assert wide.low.tolist() == [0.05, 0.05, 0.19, 0.19], "the interval of the same miner"
     assert wide.ahead.tolist() == [False, False, True, True]
-    assert critiques(both)[0].number == "2 of 4 releases"
+    assert (critiques(both)["ahead"], critiques(both)["releases"]) == (2, 4)
 
 
 def test_without_a_researcher_nobody_disagrees():
-    assert critiques(releases(LOSSES)) == []
+    assert critiques(releases(LOSSES)) is None

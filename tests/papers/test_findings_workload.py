@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from support.results_frame import finding, made
+from support.results_frame import made
 
 from privnb import papers
 from privnb.evaluation.results import tidy
 from privnb.papers import charts, findings
-from privnb.papers.findings.workload import ahead, best_adversary, both_sides, sanitized
+from privnb.papers.findings.workload import best_adversary, join_sides, select_sanitized_sides
 
 NAMES = ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
 PAPERS = ", split_attribute=gain, split_point=below, workload=pay"
@@ -44,29 +44,27 @@ COMPARED = (
 )
 
 
-def test_what_is_kept_where_the_adversary_is_held_to_half():
-    said = findings.adversary_and_researcher(results(*COMPARED))
-    more = ahead(both_sides(results(*COMPARED)))
-    assert (more.number, more.beside["less"]) == ("2 of 3 comparisons", "1")
-    whole = finding(said, "the original gives the researcher (tree)")
-    assert [round(each, 3) for each in (whole.value, whole.low, whole.high)] == [0.02, 0.019, 0.021]
-    assert (whole.beside["the adversary"], whole.beside["by chance"]) == (0.10, 0.03)
-    kept = finding(said, "toy, predicting pay: held to half")
-    assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, 0.55, 0.65]
-    assert kept.setting == "Mondrian, t = 0.2"
-    assert kept.beside == {"the researcher": "+1.2% of people", "the adversary": "+0.4% of people"}
-    assert kept.note.startswith("The best of 2")
-    assert said.data.startswith(
-        "With the adversary's gain at least halved, Mondrian, t = 0.2 keeps **60%** "
-        "(95% interval 55% to 65%) of the researcher's gain on pay. The adversary gains more in **2 of 3 "
-        "comparisons**."
+def test_the_share_that_is_kept_if_the_adversary_is_held_to_half():
+    answer = findings.adversary_and_researcher(results(*COMPARED))
+    assert answer.given["comparisons"] == {"more": 2, "less": 1, "comparisons": 3}
+    (whole,) = answer.given["originals"]
+    assert [round(whole[name], 3) for name in ("value", "low", "high")] == [0.02, 0.019, 0.021]
+    assert (whole["miner"], whole["adversary"]["value"], whole["chance"]["value"]) == ("tree", 0.10, 0.03)
+    kept = whole["kept"]
+    assert [round(kept[name], 2) for name in ("value", "low", "high")] == [0.6, 0.55, 0.65]
+    assert (kept["setting"], kept["is_certain"], whole["releases"]) == ("Mondrian, t = 0.2", True, 2)
+    assert (kept["researcher"]["value"], kept["adversary"]["value"]) == (0.012, 0.004)
+    assert answer.data.startswith(
+        "If a release must at least halve the adversary's gain, Mondrian with t = 0.2 keeps 60% (95% CI 55–65%) of the "
+        "researcher's gain on pay."
     )
-    several = findings.adversary_and_researcher(results(*COMPARED, *({**row, "target": "post"} for row in COMPARED)))
-    assert "the best releases keep **60%** (95% interval 55% to 65%) of the researcher's gain" in several.data
-    assert "on pay and 60% on post. The adversary gains more in **4 of 6 comparisons**." in several.data
+    assert "The adversary gains more than the researcher in 2 of 3 comparisons" in answer.data
+    both = findings.adversary_and_researcher(results(*COMPARED, *({**row, "target": "post"} for row in COMPARED)))
+    assert "the best releases keep 60% (95% CI 55–65%) of the researcher's gain on pay and 60% on post." in both.data
+    assert both.given["comparisons"] == {"more": 4, "less": 2, "comparisons": 6}
 
 
-def test_a_share_that_may_be_nothing_is_called_so():
+def test_an_uncertain_share_is_marked():
     rows = [
         gain(row["parameters"], row["value"], error=0.03)
         if row["measure"] == "workload_gain" and "t=" in row["parameters"]
@@ -74,9 +72,11 @@ def test_a_share_that_may_be_nothing_is_called_so():
         for row in COMPARED
         if "l=5" not in row["parameters"]
     ]
-    kept = finding(findings.adversary_and_researcher(results(*rows)), "held to half")
-    assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, -0.9, 2.1]
-    assert kept.note.startswith("That is not distinguishable from nothing. The best of 1")
+    answer = findings.adversary_and_researcher(results(*rows))
+    (whole,) = answer.given["originals"]
+    assert [round(whole["kept"][name], 2) for name in ("value", "low", "high")] == [0.6, -0.9, 2.1]
+    assert (whole["kept"]["is_certain"], whole["releases"]) == (False, 1)
+    assert "The interval of the researcher's gain includes 0. This release is the best of 1" in answer.data
 
 
 def test_the_exact_adversary_goes_before_a_miner():
@@ -106,54 +106,55 @@ def test_only_who_gains_something_gains_more(told, chance, researcher, more, les
         adversary("", told, sanitizer="Suppress", chance=chance),
         gain("", researcher, sanitizer="Suppress"),
     )
-    (row,) = sanitized(both_sides(rows)).itertuples()
+    (row,) = select_sanitized_sides(join_sides(rows)).itertuples()
     assert (row.more, row.less) == (more, less)
 
 
-def test_where_nothing_is_to_be_gained_privacy_costs_nothing():
+def test_without_utility_a_release_can_lose_none():
     rows = [
         gain("", 0.0005, sanitizer="Identity")
         if row["sanitizer"] == "Identity" and row["measure"] == "workload_gain"
         else row
         for row in COMPARED
     ]
-    text = findings.adversary_and_researcher(results(*rows)).data
-    assert "There is no utility here that privacy could cost." in text
-    assert "keeps of the researcher's" not in text
-    assert (
-        "from the original a researcher guesses right **+0.05% of people** (95% interval −0.05% to +0.15%)"
-        in text.split("\n\n")[0]
-    )
+    answer = findings.adversary_and_researcher(results(*rows))
+    (whole,) = answer.given["originals"]
+    assert (whole["is_useful"], whole["kept"]) == (False, None)
+    assert "The quasi-identifiers have no utility here that a release could lose." in answer.data
+    first, *_ = answer.data.split("\n\n")
+    assert "over the trivial release is +0.05% of people (95% CI −0.05% to +0.15%)" in first
 
 
-def test_where_the_original_was_not_mined_it_says_so():
+def test_the_answer_needs_the_original():
     rows = [row for row in COMPARED if not (row["sanitizer"] == "Identity" and row["measure"] == "workload_gain")]
-    text = findings.adversary_and_researcher(results(*rows)).data
-    assert text.startswith("The original was not mined")
+    answer = findings.adversary_and_researcher(results(*rows))
+    assert answer.given["originals"] == []
+    assert answer.data.startswith("The original was not mined")
 
 
-def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
-    text = findings.adversary_and_researcher(results()).data
-    assert "takes a sensitive attribute of categories, and no study of this table has one. Give a column" in text
+def test_without_a_sensitive_attribute_of_categories_the_answer_names_the_cure():
+    answer = findings.adversary_and_researcher(results())
+    assert not answer.given["is_compared"]
+    assert "needs a categorical sensitive attribute, and no study of this table has one." in answer.data
 
 
 def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
     more = [gain(f"k=10{PAPERS}", 0.03, miner="forest"), gain(f"k=10{PAPERS}", 0.05, miner="forest", seed=2)]
-    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian, k = 10"]
+    row = join_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian, k = 10"]
     assert (row.gain, row.miner, row.adversary) == (pytest.approx(0.04), "forest", 0.08)
-    assert list(both_sides(results(*COMPARED)).setting) == NAMES
+    assert list(join_sides(results(*COMPARED)).setting) == NAMES
 
 
 def test_the_coins():
     """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
-    holds = charts.statements(papers.coins()).holds
+    holds = charts.check_statements(papers.measure_coins()).holds
     assert set(holds.index[holds == "no"]) == {
-        "without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"
+        "without Q, nothing about a4", "without Q, nothing about a5", "without S, half of a5"
     }  # fmt: skip
 
 
 def test_the_verdict_on_the_coins_is_read_off_the_shares():
-    coins = papers.coins()
+    coins = papers.measure_coins()
     changed = coins.assign(value=coins.value.where((coins.target != "a5") | (coins.knows != "a1, a2, a4"), 0.5))
-    assert charts.statements(changed).holds["without S, half of a5"] == "yes"
-    assert charts.statements(coins[coins.sanitizer == "Identity"]).index.tolist() == ["Q tells half of S"]
+    assert charts.check_statements(changed).holds["without S, half of a5"] == "yes"
+    assert charts.check_statements(coins[coins.sanitizer == "Identity"]).index.tolist() == ["Q reveals half of S"]

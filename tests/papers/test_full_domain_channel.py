@@ -17,17 +17,17 @@ from privnb.measures.disclosure.channel import (
     santhi_vardy_bound,
 )
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.papers.askari_2012.enumeration.errata import AGE, GENDER, ages, section_5
+from privnb.papers.askari_2012.enumeration.errata import AGE, GENDER, age_domains, section_5_domains
 from privnb.papers.askari_2012.enumeration.full_domain import SmallDomains
 
 TWO_AGES = Taxonomy("age", (("20", "*"), ("30", "*")))
 UNEVEN = Taxonomy("age", (("20", "20-40", "*"), ("30", "20-40", "*"), ("40", "20-40", "*"), ("50", "50", "*")))
-TINY = ages(records=2, hierarchy=TWO_AGES)
+TINY = age_domains(records=2, hierarchy=TWO_AGES)
 SPACES = [
     TINY,
-    ages(),
-    ages(records=4),
-    ages(records=4, k=3, hierarchy=UNEVEN),
+    age_domains(),
+    age_domains(records=4),
+    age_domains(records=4, k=3, hierarchy=UNEVEN),
     SmallDomains((TWO_AGES, GENDER), {"disease": ("Cold", "Flu")}, records=2, k=2),
     SmallDomains((TWO_AGES, GENDER), {}, records=4, k=2),
 ]
@@ -74,8 +74,8 @@ def test_as_listed(space):
     ("space", "shape", "at_random", "lowest", "bound"),
     [
         (TINY, (10, 9), Fraction(2, 5), Fraction(1, 10), 0.557266),
-        (ages(), (120, 28), Fraction(8, 9), Fraction(23, 30), 0.950094),
-        (ages(records=4), (330, 98), Fraction(349, 396), Fraction(116, 165), None),
+        (age_domains(), (120, 28), Fraction(8, 9), Fraction(23, 30), 0.950094),
+        (age_domains(records=4), (330, 98), Fraction(349, 396), Fraction(116, 165), None),
     ],
 )
 def test_known_risks(space, shape, at_random, lowest, bound):
@@ -89,7 +89,7 @@ def test_known_risks(space, shape, at_random, lowest, bound):
 
 @pytest.mark.slow
 def test_the_paper_example_whole():
-    space = section_5()
+    space = section_5_domains()
     assert len(space.levels) == 6  # eq. 22 under the assumed hierarchies
     assert [len(tables) for tables in space.tables] == [3528, 804, 804, 162, 162, 21]
     assert space.number_of_releases == 5481
@@ -113,7 +113,7 @@ def test_publishing(space):
 
 def test_rather_what_distorts_less():
     """The more probable the less distorted outputs, the less is lost to users, and the more is guessed."""
-    space = ages()
+    space = age_domains()
     steps = [Fraction(1, 8), Fraction(1, 2), 1, 2, 8]
     lost = [space.degradation(space.randomized(step)) for step in steps]
     risks = [bayes_risk(space.randomized(step)) for step in steps]
@@ -131,7 +131,7 @@ def test_rather_what_distorts_less():
 
 
 def test_k_that_five_rows_cannot_be_split_by_is_five():
-    risks = {k: bayes_risk(ages(records=5, k=k).randomized()) for k in (2, 3, 4, 5)}
+    risks = {k: bayes_risk(age_domains(records=5, k=k).randomized()) for k in (2, 3, 4, 5)}
     assert risks[2] < risks[3] == risks[4] == risks[5]
 
 
@@ -150,7 +150,7 @@ def test_releases_are_in_the_order_of_their_generalizations():
 
 @pytest.mark.slow
 def test_a_close_table_is_easier_to_guess():
-    channel = ages().randomized()
+    channel = age_domains().randomized()
     common = channel.inputs.rows_in_common()
     exact = posterior_gain(channel, common == 3)
     assert exact == 1 - bayes_risk(channel)
@@ -163,13 +163,13 @@ def test_a_close_table_is_easier_to_guess():
 
 def test_who_looks_for_a_person_wants_no_table():
     """What is published of a person whose age is known, and who is in the table: a guess of the disease."""
-    space = ages()
+    space = age_domains()
     for publish in (space.randomized(), space.deterministic(), space.deterministic("highest")):
-        channel = publish.knowing(space.originals.holding(age="20"))
+        channel = publish.restricted_to(space.originals.holding(age="20"))
         guesses = space.originals.shares("disease", age="20")
         assert prior_gain(channel, guesses) == Fraction(1, 2)
         assert Fraction(1, 2) < posterior_gain(channel, guesses) < 1
-    known = channel.knowing(space.originals.holding(age="20", disease="Cold"))
+    known = channel.restricted_to(space.originals.holding(age="20", disease="Cold"))
     assert prior_vulnerability(known) > prior_vulnerability(channel)
 
 
@@ -189,21 +189,21 @@ def test_utility_of_a_population():
     assert each[0] != pytest.approx(each[1])
     both = space.degradation(channel, users=[(0.25, ignorant), (0.75, informed)])
     assert both == pytest.approx(0.25 * each[0] + 0.75 * each[1])
-    with pytest.raises(ValueError, match=r"the users' probabilities add up to 0.5, not to 1"):
+    with pytest.raises(ValueError, match=r"the probabilities of users must add up to 1; got 0.5"):
         space.degradation(channel, users=[(0.5, informed)])
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ages(records=2, k=3), "k must be from 1 to the number of records, 2; got 3"),
-        (lambda: ages(k=0), "k must be from 1 to the number of records, 3; got 0"),
+        (lambda: age_domains(records=2, k=3), "`k` must be from 1 to the number of records, 2; got 3"),
+        (lambda: age_domains(k=0), "`k` must be from 1 to the number of records, 3; got 0"),
         (
             lambda: SmallDomains((AGE,), {"age": ("a",)}, 2, 2),
-            r"\['age'\] stand among the quasi-identifiers and among",
+            r"either a quasi-identifier or sensitive; got both roles for \['age'\]",
         ),
-        (lambda: TINY.randomized(0), "step must be above 0, got 0"),
-        (lambda: TINY.deterministic("cheapest"), 'publish must be "lowest" or "highest", got \'cheapest\''),
+        (lambda: TINY.randomized(0), "`step` must be above 0; got 0"),
+        (lambda: TINY.deterministic("cheapest"), '`publish` must be "lowest" or "highest"; got \'cheapest\''),
     ],
 )
 def test_what_is_refused(make, message):

@@ -15,7 +15,7 @@ from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.results import COLUMNS
 from privnb.papers import ledger
 from privnb.papers.askari_2012 import small_channels
-from privnb.papers.ledger import PUBLISHED_COLUMNS, SELECTOR, STATUSES, compare, same_digits
+from privnb.papers.ledger import PUBLISHED_COLUMNS, SELECTOR, STATUSES, compare_with_published, have_same_digits
 from privnb.papers.ledger_page import PAPERS
 from privnb.privacy_models import DeltaDisclosure, KAnonymity
 from privnb.sanitizers import Mondrian, Suppress
@@ -45,7 +45,7 @@ def measured(value, seed=np.nan, **others):
 def compared(entry, *results):
     """The one row of the ledger that a printed number and some results give."""
     columns = list(measured(0.0))
-    table = compare(pd.DataFrame(list(results), columns=columns), pd.DataFrame([entry]))
+    table = compare_with_published(pd.DataFrame(list(results), columns=columns), pd.DataFrame([entry]))
     assert list(table.columns) == list(ledger.COLUMNS)
     return table.iloc[0]
 
@@ -84,7 +84,7 @@ def test_every_status_is_given():
     entries[6] |= dict.fromkeys(SELECTOR, "")
     values = {"exact": 0.1034, "within": 0.11, "differs": 0.5, "withheld": np.nan}
     results = pd.DataFrame([measured(value, dataset=name) for name, value in values.items()])
-    table = compare(results, pd.DataFrame(entries))
+    table = compare_with_published(results, pd.DataFrame(entries))
     assert table["status"].tolist() == list(STATUSES)
     assert table["item"].tolist() == list(STATUSES)
 
@@ -108,7 +108,7 @@ def test_every_status_is_given():
     ],
 )
 def test_digits(digits, value, same):
-    assert same_digits(digits, value) is same
+    assert have_same_digits(digits, value) is same
 
 
 def test_difference_is_measured_minus_published_in_the_printed_unit():
@@ -131,7 +131,9 @@ def test_without_a_measurement_there_is_no_number():
         assert np.isnan(row["difference"])
         assert row["published"] == "0.1034"
     assert compared(printed())["note"] == "why"
-    assert compared(printed(), measured(np.nan))["note"] == "why; withheld: it would tell a count of few people"
+    assert (
+        compared(printed(), measured(np.nan))["note"] == "why; withheld, because it would reveal a count of few people"
+    )
 
 
 def test_an_empty_selector_finds_nothing_at_all():
@@ -149,7 +151,7 @@ def test_seeds_are_averaged():
     row = compared(printed(), measured(0.1, seed=1), measured(0.2, seed=2), measured(0.3, seed=3))
     assert row["measured"] == 0.2
     assert (row["lowest"], row["highest"]) == (0.1, 0.3)
-    assert row["note"] == "why; mean over 3 seeds"
+    assert row["note"] == "why; the mean of 3 seeds"
     one = compared(printed(unit="%"), measured(0.1, seed=1))
     assert np.isnan(one["lowest"])
     assert compared(printed(unit="%"), measured(0.1, seed=1), measured(0.2, seed=2))["highest"] == 20
@@ -190,9 +192,9 @@ def test_the_miner_that_attains_the_worst_case_is_named():
         *by_miner({"worst": 12, "average": 9, "random forest": 12, "naive Bayes": 6} | BESIDE),
         measured(12.0, miner="majority", target="age"),
     ]  # fmt: skip
-    assert compared(worst, *results)["note"] == "why; measured worst miner: random forest"
+    assert compared(worst, *results)["note"] == "why; worst measured miner: random forest"
     tied = compared(worst, *results, measured(12.0, miner="decision tree"))
-    assert tied["note"].endswith("worst miner: decision tree, random forest")
+    assert tied["note"].endswith("worst measured miners: decision tree, random forest")
     assert compared(worst, results[0])["note"] == "why"
     assert compared(printed(miner=""), measured(12.0), *results)["note"] == "why"
 
@@ -200,7 +202,7 @@ def test_the_miner_that_attains_the_worst_case_is_named():
 def test_an_average_names_the_miners_that_it_is_over():
     average = printed(miner="average", published="7")
     results = by_miner({"average": 7, "worst": 12, "random forest": 12, "majority": 2} | BESIDE)
-    assert compared(average, *results)["note"] == "why; average over 2 miners: majority, random forest"
+    assert compared(average, *results)["note"] == "why; the average of 2 miners: majority, random forest"
     assert compared(average, *results, measured(7.5, miner="naive Bayes"))["note"] == "why"  # not the average of these
     assert compared(average, *by_miner({"average": 7, "ours": 7}))["note"] == "why"
 
@@ -209,7 +211,7 @@ def test_an_average_over_several_seeds_is_over_the_miners_means():
     results = by_miner({"average": 0.1, "majority": 0.2, "random forest": 0.0}, seed=1)
     results += by_miner({"average": 0.3, "majority": 0.1, "random forest": 0.5}, seed=2)
     note = compared(printed(miner="average"), *results)["note"]
-    assert note == "why; mean over 2 seeds; average over 2 miners: majority, random forest"
+    assert note == "why; the mean of 2 seeds; the average of 2 miners: majority, random forest"
 
 
 # The real Weka's rows
@@ -247,13 +249,13 @@ def test_a_weka_row_without_a_result_says_what_to_do():
     stand_in = measured(0.1034, miner="decision tree")
     for miner in ("Weka trees.J48", "Weka worst", "Weka"):
         note = compared(printed(miner=miner), stand_in)["note"]
-        assert note == "why; needs the real Weka: privnb report -p PROFILE=full"
+        assert note == "why; this number needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
     assert compared(printed(miner="decision tree"))["note"] == "why"
     late = measured(np.nan, status="unfinished", miner="Weka 3.6.14 trees.J48")
     row = compared(printed(miner="Weka trees.J48"), late)
-    assert (row["status"], row["note"]) == ("not run", "why; no result: unfinished")
+    assert (row["status"], row["note"]) == ("not run", "why; there is no result: unfinished")
     withheld = compared(printed(miner="Weka worst"), measured(np.nan, miner="Weka 3.6.14 worst"))
-    assert withheld["note"] == "why; measured with Weka 3.6.14; withheld: it would tell a count of few people"
+    assert withheld["note"] == "why; measured with Weka 3.6.14; withheld, because it would reveal a count of few people"
 
 
 WEKAS = {f"Weka 3.6.14 trees.T{number}": number for number in range(12)}
@@ -271,14 +273,14 @@ def test_a_weka_average_counts_its_miners_and_names_those_without_a_result():
     average = printed(miner="Weka average")
     names = ", ".join(sorted(f"trees.T{number}" for number in range(12)))
     whole = compared(average, *by_miner(WEKAS | SUMMARIES))
-    assert whole["note"] == f"why; measured with Weka 3.6.14; average over 12 miners: {names}"
+    assert whole["note"] == f"why; measured with Weka 3.6.14; the average of 12 miners: {names}"
     some = compared(average, *by_miner(WEKAS | SUMMARIES), *FAILED)
     assert some["note"] == (
-        f"why; measured with Weka 3.6.14; average over 12 of 14 miners: {names}; "
+        f"why; measured with Weka 3.6.14; the average of 12 of 14 miners: {names}; "
         "without misc.Absent (unavailable), rules.Slow (unfinished)"
     )
     many = compared(average, *by_miner(WEKAS | SUMMARIES | {"Weka 3.6.14 trees.T12": 5.5}), *FAILED)
-    assert "; average over 13 of 15 miners; without misc.Absent" in many["note"]
+    assert "; the average of 13 of 15 miners; without misc.Absent" in many["note"]
     stand_ins = compared(printed(miner="average"), *by_miner(WEKAS | SUMMARIES), *FAILED)
     assert "without" not in stand_ins["note"]
 
@@ -286,32 +288,34 @@ def test_a_weka_average_counts_its_miners_and_names_those_without_a_result():
 def test_a_weka_worst_case_names_its_miner_and_those_without_a_result():
     row = compared(printed(miner="Weka worst"), *by_miner(WEKAS | SUMMARIES), *FAILED)
     assert row["note"] == (
-        "why; measured with Weka 3.6.14; measured worst miner: trees.T11; "
+        "why; measured with Weka 3.6.14; worst measured miner: trees.T11; "
         "without misc.Absent (unavailable), rules.Slow (unfinished)"
     )
     none = dict.fromkeys(WEKAS, 0) | {"Weka 3.6.14 trees.T12": 0, "Weka 3.6.14 worst": 0}
-    assert compared(printed(miner="Weka worst"), *by_miner(none))["note"].endswith("worst miner: 13 alike")
+    assert compared(printed(miner="Weka worst"), *by_miner(none))["note"].endswith(
+        "worst measured miners: 13 with equal results"
+    )
 
 
 def test_a_decline_is_also_without_those_that_failed_on_the_original():
     worst = printed(miner="Weka worst", measure="utility_decline")
     results = by_miner({"Weka 3.6.14 worst": 0.1, "Weka 3.6.14 trees.J48": 0.1}, measure="utility_decline")
     note = compared(worst, *results, *FAILED[3:])["note"]
-    assert note.endswith("measured worst miner: trees.J48; without rules.Original (unfinished)")
+    assert note.endswith("worst measured miner: trees.J48; without rules.Original (unfinished)")
 
 
 def test_order_and_seed_order_of_the_results_do_not_matter():
     results = pd.DataFrame([measured(0.1 * seed, seed=seed) for seed in range(7)] + [measured(1.0, dataset="e")])
     entries = pd.DataFrame([printed("b"), printed("a", dataset="e")])
-    table = compare(results, entries)
-    pd.testing.assert_frame_equal(table, compare(results[::-1], entries))
+    table = compare_with_published(results, entries)
+    pd.testing.assert_frame_equal(table, compare_with_published(results[::-1], entries))
     assert table["item"].tolist() == ["b", "a"]
 
 
 def test_results_and_printed_numbers_are_left_as_they_were():
     results, entries = pd.DataFrame([measured(0.1)]), pd.DataFrame([printed()])
     before = results.copy(), entries.copy()
-    compare(results, entries)
+    compare_with_published(results, entries)
     pd.testing.assert_frame_equal(results, before[0])
     pd.testing.assert_frame_equal(entries, before[1])
 
@@ -321,14 +325,14 @@ def test_results_and_printed_numbers_are_left_as_they_were():
 
 def test_missing_columns_are_refused_by_name():
     with pytest.raises(ValueError, match="results lacks the columns miner, value"):
-        compare(pd.DataFrame([measured(0.1)]).drop(columns=["miner", "value"]))
+        compare_with_published(pd.DataFrame([measured(0.1)]).drop(columns=["miner", "value"]))
 
 
 # The printed numbers themselves
 
 
 def test_published_is_well_formed():
-    table = compare(pd.DataFrame(columns=list(measured(0.0))))
+    table = compare_with_published(pd.DataFrame(columns=list(measured(0.0))))
     assert table["item"].tolist() == PUBLISHED["item"].tolist()
     assert set(table["source"]) == set(PAPERS)
     assert tuple(PUBLISHED.columns) == PUBLISHED_COLUMNS
@@ -358,9 +362,9 @@ def test_every_printed_number_has_a_place_of_its_own():
 def test_selectors_name_settings_as_results_do():
     """Every one is a sanitizer that a notebook runs, or a list of those of Li and Li's figure 2."""
     run = [
-        *parameters.sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
-        *disclosures.sanitizations("occupation", "marital-status"),
-        *disclosures.trivial(),
+        *parameters.build_sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
+        *disclosures.build_paper_sanitizers("occupation", "marital-status"),
+        *disclosures.list_trivial_sanitizers(),
         Suppress("a2"),
         Mondrian(KAnonymity(5000), split_point="left"),
         Mondrian(DeltaDisclosure(0.9, "occupation"), split_point="left"),
@@ -375,13 +379,13 @@ def test_selectors_name_settings_as_results_do():
 def test_selectors_of_small_tables_name_what_is_listed():
     """All but one are of the appendix; the other space is the paper's example."""
     rows = PUBLISHED[PUBLISHED["source"] == "askari-2012"]
-    listed = pd.concat([small_channels.appendix(), small_channels.space("2 rows, ages 2-1")])
+    listed = pd.concat([small_channels.measure_appendix(), small_channels.measure_space("2 rows, ages 2-1")])
     listed["dataset"] = listed["dataset"].replace("askari: 2 rows, ages 2-1", "askari: section 5.3")
     assert set(rows[list(SELECTOR)].itertuples(index=False, name=None)) <= set(
         listed[list(SELECTOR)].itertuples(index=False, name=None)
     )
     assert "section 5.3" in small_channels.SPACES
-    compared = compare(small_channels.appendix())
+    compared = compare_with_published(small_channels.measure_appendix())
     printed = compared[(compared["source"] == "askari-2012") & compared["item"].str.startswith("appendix/")]
     assert printed["status"].tolist() == ["exact"] * 7
     assert not rows["note"].str.contains("later").any()
@@ -509,7 +513,9 @@ def test_the_selector_of_a_cell_of_sramkas_is_what_its_item_says():
 
 def test_what_is_not_recoverable_says_so():
     rows = PUBLISHED[PUBLISHED["source"] == "sramka-2010"].set_index("item")
-    assert rows.loc[rows.index.str.startswith("table2/C"), "obstacle"].str.contains("selected 5% are not stated").all()
+    assert (
+        rows.loc[rows.index.str.startswith("table2/C"), "obstacle"].str.contains("does not name the selected 5%").all()
+    )
     beyond = rows[rows.index.str.match(r"table2/A/eps=0\.5/worst")]
     assert len(beyond) == 2
     assert beyond["obstacle"].str.contains("36 standard deviations").all()
@@ -521,7 +527,7 @@ def test_what_is_not_recoverable_says_so():
 
 def test_a_worst_case_names_the_published_miner():
     rows = PUBLISHED[PUBLISHED["item"].str.match(r"table2/(A/|[BC]/eps|C/).*worst")]
-    published = rows["note"].str.extract(r"published worst miner: (\w+)", expand=False)
+    published = rows["note"].str.extract(r"the worst miner of the paper is (\w+)", expand=False)
     assert set(published) == {"LWL", "OLM", "VFI", "ZeroR", "RBFNetwork", "DecisionStump", "DecisionTable"}
 
 
@@ -532,7 +538,7 @@ def test_declines_follow_from_the_cells_of_table_1():
     for column in K + EPSILON:
         kept = [NUMBER["sramka-2010", f"table1/{m}/{column}"] / NUMBER["sramka-2010", f"table1/{m}/orig"] for m in WEKA]
         decline = NUMBER["sramka-2010", f"table1/decline/{column}"]
-        assert same_digits(str(decline), 100 * (1 - min(kept))), column
+        assert have_same_digits(str(decline), 100 * (1 - min(kept))), column
 
 
 def test_averages_of_table_2():
@@ -540,7 +546,7 @@ def test_averages_of_table_2():
         average, worst = (NUMBER["sramka-2010", f"table2/{scenario}/{column}/{kind}"] for kind in ("avg", "worst"))
         assert average <= worst
         if column in EPSILON:  # over six miners, whatever the paper says
-            assert same_digits(str(average), round(average * 6) / 6)
+            assert have_same_digits(str(average), round(average * 6) / 6)
         else:
             selected = [NUMBER["sramka-2010", f"table2/{scenario}/{column}/{kind}"] for scenario in "AC"
                         for kind in ("avg", "worst")]  # fmt: skip
@@ -560,7 +566,7 @@ def test_gains_of_table_3_rise_with_predictions_and_fall_with_k():
 def test_accuracies_of_brickell_and_shmatikov_are_whole_records():
     table = PUBLISHED[(PUBLISHED["source"] == "brickell-shmatikov-2008") & PUBLISHED["item"].str.startswith("table2/")]
     for share in table["published"]:
-        assert same_digits(share, 100 * round(float(share) * 45222 / 100) / 45222), share
+        assert have_same_digits(share, 100 * round(float(share) * 45222 / 100) / 45222), share
 
 
 def test_the_printed_distribution_of_li_and_li_sums_to_one():
@@ -618,7 +624,9 @@ def test_no_tolerance_is_kept_by_nothing_at_all():
 
 def test_the_book_s_sixty_six_tuples_give_every_number_of_theirs():
     rows = PUBLISHED["dataset"] == "hypertension"
-    compared = compare(evaluation.join(papers.hypertension(), papers.hypertension_results()), PUBLISHED[rows])
+    compared = compare_with_published(
+        evaluation.join_results(papers.measure_hypertension(), papers.measure_hypertension_results()), PUBLISHED[rows]
+    )
     assert rows.sum() == 45
     assert dict(zip(compared["item"], compared["status"], strict=True)) == dict.fromkeys(compared["item"], "exact")
 

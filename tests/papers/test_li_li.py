@@ -10,11 +10,19 @@ from support.results_frame import made, short
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import profiles, trade_off as losses
-from privnb.evaluation.cases import answers
-from privnb.evaluation.parameters import study
-from privnb.evaluation.results import KEY, join, tidy
+from privnb.evaluation.evaluation_loop import answer_for_each
+from privnb.evaluation.parameters import choose_study
+from privnb.evaluation.results import KEY_COLUMNS, join_results, tidy
 from privnb.measures.utility.queries import READINGS
-from privnb.papers import asked, count_queries, direct, ledger, pairs, partitions, trade_off
+from privnb.papers import (
+    compare_directly,
+    ledger,
+    list_partitions,
+    measure_queries,
+    measure_trade_off,
+    pair_losses,
+    select_queries,
+)
 
 NOTEBOOK = Path(__file__).parent.parent.parent / "notebooks" / "06_li_li.ipynb"
 pytestmark = pytest.mark.usefixtures("releases_once")
@@ -36,14 +44,14 @@ def parameter(name):
 
 
 def test_the_study_of_the_paper_unless_another_is_asked_for(tmp_path):
-    assert study("adult") == "li-li"
-    assert study("adult", "occupation") == "occupation"
-    assert study("coins") == ""
-    assert study("nowhere", "mine") == "mine", "load says what is wrong with it"
+    assert choose_study("adult") == "li-li"
+    assert choose_study("adult", "occupation") == "occupation"
+    assert choose_study("coins") == ""
+    assert choose_study("nowhere", "mine") == "mine", "load says what is wrong with it"
 
 
 def test_one_mondrian_a_bound(adult):
-    found = partitions(adult, k="10, 20", l=3.5, t="0.1", delta="1, 2")
+    found = list_partitions(adult, k="10, 20", l=3.5, t="0.1", delta="1, 2")
     names = {letter: [each.changed_params() for each in of_letter] for letter, of_letter in found.items()}
     assert names == {
         "k": ["k=10, split_point=left", "k=20, split_point=left"],
@@ -51,28 +59,28 @@ def test_one_mondrian_a_bound(adult):
         "t": ["Jensen-Shannon t=0.1 occupation, split_point=left"],
         "delta": ["delta=1 occupation, split_point=left", "delta=2 occupation, split_point=left"],
     }
-    assert partitions(adult, k="10", median="nearest")["k"][0].changed_params() == "k=10"
+    assert list_partitions(adult, k="10", median="nearest")["k"][0].changed_params() == "k=10"
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "no privacy model to run: give one value or more of K, L, T or DELTA"),
+        ({}, "K, L, T and DELTA must not all be empty"),
         ({"l": "many"}, "L must be one number or several"),
-        ({"delta": "0"}, "delta must be a positive number, got 0"),
+        ({"delta": "0"}, "delta must be a positive number; got 0"),
         ({"k": "10", "median": "mean"}, "split_point must be one of left"),
-        ({"t": "0.3, 0.7"}, r"t must be a number above 0 and below 0\.6931 .*, got 0\.7"),
+        ({"t": "0.3, 0.7"}, r"t must be a number above 0 and below 0\.6931 .*; got 0\.7"),
     ],
 )
 def test_what_cannot_be_run_is_said(adult, given, said):
     with pytest.raises(ValueError, match=said):
-        partitions(adult, **given)
+        list_partitions(adult, **given)
 
 
 @pytest.mark.slow
 def test_every_release_in_both_forms_and_all_together(adult, ran):
-    chosen = partitions(adult, k="10, 50, 5000", t="0.1, 0.3", delta="1")
-    results = trade_off(adult, chosen)
+    chosen = list_partitions(adult, k="10, 50, 5000", t="0.1, 0.3", delta="1")
+    results = measure_trade_off(adult, chosen)
     private = of(results, "privacy_loss")
     assert len(private) == 5
     assert np.isnan(of(results, "classes")["k=5000, split_point=left"])
@@ -89,19 +97,19 @@ def test_every_release_in_both_forms_and_all_together(adult, ran):
     below = of(results, "classes").filter(regex="delta=0")
     assert below.index.str.extract(r"delta=([\d.]+)")[0].astype(float).tolist() == [0.5, 0.6, 0.7, 0.8, 0.9]
     assert not private.index.str.contains("delta=0").any()
-    assert not results.duplicated(KEY).any()
-    assert {task.func for task in ran} == {losses.scales, answers}
+    assert not results.duplicated(KEY_COLUMNS).any()
+    assert {task.func for task in ran} == {losses.measure_scales, answer_for_each}
 
 
 @pytest.mark.slow
 def test_without_delta_nothing_is_said_of_delta(adult, ran):
-    results = trade_off(adult, partitions(adult, k="50"))
+    results = measure_trade_off(adult, list_partitions(adult, k="50"))
     assert not results.parameters.str.contains("delta").any()
 
 
 @pytest.mark.slow
 def test_figure_3_asks_what_the_paper_asks(adult, ran):
-    results = count_queries(adult, partitions(adult, k="50", t="0.1, 0.2, 0.3"), number=30, seeds=2)
+    results = measure_queries(adult, list_partitions(adult, k="50", t="0.1, 0.2, 0.3"), number=30, seeds=2)
     queries = results[results.measure == "queries"]
     queries = short(queries)
     plain = queries[queries.variant == ""]
@@ -115,7 +123,7 @@ def test_figure_3_asks_what_the_paper_asks(adult, ran):
     assert set(of_k.sanitizer) == {"Mondrian", "Bucketize"}
     literal = errors[errors.variant == READINGS[1]]
     assert not literal.parameters.str.contains("t=0.2 ").any()
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
 
 
 def test_quick_and_full_draw_as_often_as_their_profiles_say():
@@ -127,16 +135,19 @@ def test_quick_and_full_draw_as_often_as_their_profiles_say():
 def test_fewer_quasi_identifiers_than_the_paper(ran):
     """Three of them: queries of four cannot be asked, nor is anything said of them."""
     data = load("adult", "occupation", records=400)
-    results = count_queries(data, partitions(data, t="0.3"), number=30)
+    results = measure_queries(data, list_partitions(data, t="0.3"), number=30)
     assert set(results.target.str.extract(r"qd=(\d)")[0]) == {"2", "3"}
     assert (results[results.measure == "queries"].value == 30).all()
-    shown = pairs(join(trade_off(data, partitions(data, t="0.3")), asked(results)), "average_relative_error")
+    shown = pair_losses(
+        join_results(measure_trade_off(data, list_partitions(data, t="0.3")), select_queries(results)),
+        "average_relative_error",
+    )
     assert shown.target.tolist() == ["qd=3, sel=0.05"]
 
 
 def test_the_direct_comparison_takes_every_fourth(adult, ran):
-    chosen = partitions(adult, k="10, 20, 30, 40, 50, 60", t="0.2, 0.4")
-    results = direct(adult, chosen, miners="majority")
+    chosen = list_partitions(adult, k="10, 20, 30, 40, 50, 60", t="0.2, 0.4")
+    results = compare_directly(adult, chosen, miners="majority")
     found = results[results.measure == "accuracy_gain"].parameters.tolist()
     assert found == [
         "k=10, split_point=left",
@@ -177,7 +188,7 @@ def errors():
 )
 @pytest.mark.parametrize("form", ["Mondrian", "Bucketize"])
 def test_one_panel_holds_its_own_queries(by, targets, form):
-    found = asked(errors(), by, form)
+    found = select_queries(errors(), by, form)
     assert "privacy_loss" in set(found.measure)
     shown = found[found.measure == "average_relative_error"]
     assert set(shown.target) == targets
@@ -187,14 +198,14 @@ def test_one_panel_holds_its_own_queries(by, targets, form):
 
 @pytest.mark.slow
 def test_every_task_of_people_withholds_by_the_limit_that_is_asked_for(adult, ran):
-    some = partitions(adult, k="10", delta="1")
-    trade_off(adult, some, fewest=11)
-    direct(adult, some, miners="majority", fewest=11)
-    assert {task.keywords["fewest"] for task in ran} == {11}
+    some = list_partitions(adult, k="10", delta="1")
+    measure_trade_off(adult, some, min_count=11)
+    compare_directly(adult, some, miners="majority", min_count=11)
+    assert {task.keywords["min_count"] for task in ran} == {11}
 
 
 def test_losses_stand_side_by_side():
-    found = pairs(errors(), "average_relative_error")
+    found = pair_losses(errors(), "average_relative_error")
     assert found[["letter", "bound", "model", "form", "privacy"]].values.tolist() == [
         ["k", 10.0, "k-anonymity", "generalized", 0.5]
     ], "only what has both losses"
@@ -218,7 +229,7 @@ def test_the_ledger_names_the_lists_of_the_notebook():
 def test_what_holds_of_adult(ran):
     """Bands of an independent study, whose Mondrian differs in its ties; no loss need be monotone in a parameter."""
     data = load("adult", "li-li")
-    results = trade_off(data, partitions(data, k="100, 5000", l="3", t="0.1", delta="2"))
+    results = measure_trade_off(data, list_partitions(data, k="100, 5000", l="3", t="0.1", delta="2"))
     private, generalized = of(results, "privacy_loss"), of(results, "utility_loss")
     buckets = of(results, "utility_loss", "Bucketize")
     by_k = "k=5000, split_point=left"
@@ -231,7 +242,7 @@ def test_what_holds_of_adult(ran):
     assert private.filter(like="l=3").iloc[0] > 0.35
     trivial = results[(results.sanitizer == "Suppress") & (results.measure == "utility_loss")]
     assert trivial.value.round(5).tolist() == [0.04623]
-    status = ledger.compare(results).set_index(["source", "item"]).status["li-li-2009"]
+    status = ledger.compare_with_published(results).set_index(["source", "item"]).status["li-li-2009"]
     exact = status[status.index.str.startswith(("Q/", "P_loss/revealed/", "U_loss/all"))]
     assert exact.drop("Q/Priv-house-serv").eq("exact").all()
     assert exact["Q/Priv-house-serv"] == "within"

@@ -3,12 +3,12 @@
 import pytest
 
 from privnb import papers
-from privnb.papers.ledger import compare
+from privnb.papers.ledger import compare_with_published
 
 
 @pytest.fixture(scope="module")
 def rows():
-    ledger = compare(papers.worked_examples())
+    ledger = compare_with_published(papers.compute_worked_examples())
     return ledger[(ledger["source"] == "aggarwal-yu-2008") & ledger["measured"].notna()].set_index("item")
 
 
@@ -27,4 +27,4 @@ def test_every_number_but_the_errata_is_the_books(rows):
 
 
 def test_each_result_is_a_row_of_the_ledger(rows):
-    assert len(papers.worked_examples()) == len(rows)
+    assert len(papers.compute_worked_examples()) == len(rows)

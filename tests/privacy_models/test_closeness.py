@@ -130,7 +130,7 @@ def test_one_value_is_at_no_distance():
 
 @pytest.mark.parametrize(("value", "divergence"), [("Armed-Forces", 0.691742), ("Craft-repair", 0.488122)])
 def test_a_revealed_occupation(value, divergence):
-    """Li and Li 2009, section 5: 0.692 when the rarest occupation of Adult is revealed, 0.488 for the commonest."""
+    """Li and Li 2009, section 5: 0.692 when the rarest occupation of Adult is revealed, 0.488 for the most common."""
     whole = load("adult", "occupation").table["occupation"].value_counts()
     revealed = (whole.index == value).astype(int)[None]
     level = JensenShannonCloseness(0.5, "occupation").level(revealed, whole.to_numpy())

@@ -14,10 +14,10 @@ from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.measures.disclosure import tradeoff
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models import JensenShannonCloseness, KAnonymity, achieved
-from privnb.privacy_models.grading import grade, models
+from privnb.privacy_models import JensenShannonCloseness, KAnonymity, grade_release
+from privnb.privacy_models.grading import grade, list_graded_models
 from privnb.sanitizers import Identity, Suppress
-from privnb.tables.reading import read_unknown
+from privnb.tables.reading import read_undescribed
 
 TABLE = pd.DataFrame(
     {
@@ -77,7 +77,7 @@ def test_grades_agree_with_those_of_a_release():
     for sanitizer in (Identity(), Suppress()):
         release = sanitizer.sanitize(dataset, rng=0)
         grades = grade(release.table, dataset.schema.quasi_identifiers, "occupation")
-        assert value(grades, "k achieved") == achieved(KAnonymity(2), release)
+        assert value(grades, "k achieved") == grade_release(KAnonymity(2), release)
         assert value(grades, "suppressed") == release.suppressed
     assert value(grades, "suppressed") == 500
 
@@ -86,7 +86,7 @@ def test_grades_agree_with_those_of_a_release():
 def test_every_level_is_that_of_its_definition(rows):
     table = pd.DataFrame(rows, columns=["q", "r", "s"])
     grades = grade(table, ["q", "r"], "s")
-    for each, model in models():
+    for each, model in list_graded_models():
         if each.reads in ("people", "values", "shares"):
             model = replace(model, sensitive="s") if model.sensitive is not None else model
             assert value(grades, each.name) == pytest.approx(float(level(model, table, ["q", "r"])), abs=1e-12)
@@ -137,7 +137,9 @@ def test_adult_is_graded_alike_by_records_and_combinations():
 
 @pytest.mark.parametrize("times", [[1, 2], [0] * 11, [1.0] * 11, "many", [[1] * 11]])
 def test_times_are_whole_numbers_from_1_of_each_row(times):
-    with pytest.raises(ValueError, match=r"times must be an array \(11,\) of whole numbers from 1, one per row"):
+    with pytest.raises(
+        ValueError, match=r"`times` must be an array \(11,\) of whole numbers of at least 1, one for each row"
+    ):
         grade(TABLE, times=times)
 
 
@@ -176,7 +178,8 @@ def test_many_numbers_are_graded_in_groups():
     grades = grade(table, ["half"], "salary")
     meaning = grades.set_index("measure")["meaning"]["sensitive values"]
     assert (
-        meaning == "The number of different values of 'salary', graded in 100 groups of neighbours of about equal size."
+        meaning
+        == "'salary' has this number of different values, graded in 100 groups of neighbors of about equal size."
     )
     assert value(grades, "sensitive values") == 1000
     assert value(grades, "l, distinct") == value(grades, "l, frequency") == 50
@@ -197,7 +200,9 @@ def test_of_many_words_only_the_classes_are_graded():
     grades = grade(table, ["half"], "word")
     assert "too many to compare a class with the table" in grades.set_index("measure")["meaning"]["sensitive values"]
     assert value(grades, "l, distinct") == value(grades, "l, frequency") == 500
-    assert not set(grades["measure"]) & {each.name for each, _ in models() if each.reads in ("shares", "order")}
+    assert not set(grades["measure"]) & {
+        each.name for each, _ in list_graded_models() if each.reads in ("shares", "order")
+    }
 
 
 def test_large_tables_are_graded_in_parts(monkeypatch):
@@ -214,7 +219,7 @@ def test_a_column_of_names_needs_no_more_memory_than_one_of_two_values():
     assert value(grade(table), "classes") == 20_000
 
 
-@pytest.mark.parametrize(("each", "model"), models(), ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("each", "model"), list_graded_models(), ids=lambda each: getattr(each, "name", ""))
 def test_every_model_says_what_its_level_means(each, model):
     assert len(each.name) < 20, "the command prints it in so many characters"
     assert each.unit
@@ -228,13 +233,13 @@ def test_every_model_says_what_its_level_means(each, model):
         ((["age", "zip"],), r"no column \['zip'\]; it has age, sex, disease"),
         ((["age"], "illness"), r"no column \['illness'\]"),
         ((["age", "disease"], "disease"), "'disease' cannot be both sensitive and a quasi-identifier"),
-        (([],), "nothing to grade: 0 quasi_identifiers"),
+        (([],), "must name at least one column; got 0"),
     ],
 )
 def test_refusals(arguments, message):
     with pytest.raises(SchemaError, match=message):
         grade(TABLE, *arguments)
-    with pytest.raises(SchemaError, match="nothing to grade: 0 records"):
+    with pytest.raises(SchemaError, match="must have at least one record; got 0 records"):
         grade(TABLE.iloc[:0], ["age"])
 
 
@@ -254,11 +259,14 @@ def test_check_a_csv_file(file, capsys):
     lines = {line[:20].strip(): line[20:].strip() for line in out.splitlines()}
     assert lines["quasi-identifiers"] == "2  An adversary may know: age, sex."
     assert lines["median class"].startswith("2.5  ")
-    assert lines["in classes below 5"] == "54.5%  People in classes of fewer than 5."
-    assert lines["one value a class"] == "9.1%  People whose class discloses their 'disease' with certainty."
+    assert lines["in classes below 5"] == "54.5%  This share of people is in classes of fewer than 5."
+    assert (
+        lines["one value a class"]
+        == "9.1%  For this share of people, the class discloses their 'disease' with certainty."
+    )
     assert lines["t, equal distance"].startswith("45.5%  ")
     assert lines["delta"].startswith("inf  ")
-    assert "fewer than 10 people are shown here" in out
+    assert "may concern fewer than 10 people" in out
 
 
 def test_check_for_a_script(file, capsys):
@@ -339,7 +347,7 @@ def test_check_counts_as_it_reads(tmp_path, capsys):
         assert cli.main(["check", str(tmp_path / name), "--sensitive", "disease"]) == 0
         said.add(capsys.readouterr().out)
     (out,) = said
-    grades = grade(read_unknown(tmp_path / "a.csv")[0], None, "disease").set_index("measure")
+    grades = grade(read_undescribed(tmp_path / "a.csv")[0], None, "disease").set_index("measure")
     assert f"classes {grades.value['classes']:>22g}" in out
     assert all(meaning in out for meaning in grades["meaning"])
 
@@ -356,13 +364,13 @@ def test_check_says_what_it_did_not_find(file, capsys):
     assert cli.main(["check", file, "--quasi", "age,zip"]) == 2
     assert "--quasi: there is no column 'zip'" in capsys.readouterr().err
     assert cli.main(["check", "none.csv"]) == 4
-    assert "there is no file 'none.csv', nor a dataset of that name." in capsys.readouterr().err
+    assert "there is no file or dataset 'none.csv'." in capsys.readouterr().err
 
 
 def test_a_model_that_is_made_of_another_is_not_graded_twice():
     """As the relative entropy, which measures a loss and is no model to ask for."""
     assert issubclass(tradeoff._KullbackLeibler, JensenShannonCloseness)
-    assert [each.name for each, _ in models()].count("Jensen-Shannon") == 1
+    assert [each.name for each, _ in list_graded_models()].count("Jensen-Shannon") == 1
 
 
 @pytest.mark.slow
@@ -372,8 +380,8 @@ def test_check_grades_each_sensitive_attribute(tmp_path, capsys):
     assert cli.main(["check", str(path)]) == 0
     said = capsys.readouterr().out
     for name in secrets:
-        assert said.count(f"The number of different values of '{name}'") == 1
+        assert said.count(f"'{name}' has this number of different values") == 1
         assert said.count(f"discloses their '{name}' with certainty") == 1
     assert said.count("k achieved") == 1
     assert cli.main(["check", str(path), "--sensitive", secrets[1]]) == 0
-    assert f"The number of different values of '{secrets[0]}'" not in capsys.readouterr().out
+    assert f"'{secrets[0]}' has this number of different values" not in capsys.readouterr().out

@@ -43,11 +43,13 @@ def test_each_record_another_person_is_no_key():
 
 def test_a_key_that_is_no_key_is_refused():
     table = person_key.table(5)
-    for wrong, said in (("sex", "says whose the records are"), ("ill", "says whose"), ("nobody", "no column")):
+    for wrong, said in (("sex", "names the people and cannot"), ("ill", "names the people"), ("nobody", "no column")):
         with pytest.raises(SchemaError, match=said):
             grade(table, KNOWN, "ill", wrong)
     table.loc[0, "patient"] = None
-    with pytest.raises(SchemaError, match="'patient' has 1 missing"):
+    with pytest.raises(
+        SchemaError, match="'patient' must name the person of each record, but the column has 1 missing"
+    ):
         grade(table, KNOWN, "ill", "patient")
 
 
@@ -68,7 +70,7 @@ def test_the_command_counts_people(tmp_path, capsys, monkeypatch):
     table.drop(columns="patient_id").to_csv("release.csv", index=False)
     assert cli.main(["check", "release.csv", "--description", "visits"]) == 1
     said = capsys.readouterr().out
-    assert "these are counts of records, of which a person may have several" in said
+    assert "These are counts of records, and a person may have several records" in said
     assert "The gate refuses" in said
     assert cli.main(["check", "release.csv", "--description", "visits", "--model", "k=2"]) == 4
     assert "people cannot be counted" in capsys.readouterr().err

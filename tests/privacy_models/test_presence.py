@@ -7,7 +7,7 @@ from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.privacy_models import DeltaPresence, KMap, achieved
+from privnb.privacy_models import DeltaPresence, KMap, grade_release
 
 SCHEMA = Schema(
     "toy",
@@ -42,7 +42,7 @@ TWO = release((THIRTIES, "ab"), (THIRTIES, "ab"), (THIRTIES, "ab"), (FIFTIES, "c
 def test_people_who_fit_a_class():
     model = KMap(2, population=REGISTER)
     assert sorted(model.counted(TWO).tolist()) == [[2, 1], [6, 3]]
-    assert achieved(model, TWO) == 2
+    assert grade_release(model, TWO) == 2
     assert model.holds(model.counted(TWO)).all()
     assert not KMap(3, population=REGISTER).holds(model.counted(TWO)).all()
 
@@ -53,7 +53,7 @@ def test_people_who_are_alike_are_several():
 
 
 def test_what_is_suppressed_fits_everybody():
-    assert achieved(KMap(2, population=REGISTER), release(("*", "*"))) == 12
+    assert grade_release(KMap(2, population=REGISTER), release(("*", "*"))) == 12
 
 
 def test_classes_may_share_people():
@@ -64,7 +64,7 @@ def test_classes_may_share_people():
 
 def test_k_map_asks_less_than_k_anonymity():
     """One record alone, and two people whom it could be."""
-    assert achieved(KMap(2, population=REGISTER), release((FIFTIES, "c"))) == 2
+    assert grade_release(KMap(2, population=REGISTER), release((FIFTIES, "c"))) == 2
 
 
 def test_presence():
@@ -79,14 +79,14 @@ def test_a_released_person_beyond_the_population_is_surely_present():
     """The register was to hold everybody of the table; where it does not, the class hides nobody."""
     nobody = release(("0", "a"), ("0", "a"))
     assert KMap(2, population=REGISTER).level(KMap(2, population=REGISTER).counted(nobody)).tolist() == [0]
-    assert achieved(DeltaPresence(0, 0.5, population=REGISTER), nobody) == 1
+    assert grade_release(DeltaPresence(0, 0.5, population=REGISTER), nobody) == 1
 
 
 def test_what_a_population_must_have():
-    with pytest.raises(ValueError, match=r"the population has no column \['town'\]"):
-        achieved(KMap(2, population=REGISTER[["age"]]), TWO)
+    with pytest.raises(ValueError, match=r"must have every quasi-identifier; got a table without \['town'\]"):
+        grade_release(KMap(2, population=REGISTER[["age"]]), TWO)
     with pytest.raises(SchemaError, match="lacks 1 values: 'd'"):
-        achieved(KMap(2, population=REGISTER.assign(town="d")), TWO)
+        grade_release(KMap(2, population=REGISTER.assign(town="d")), TWO)
 
 
 def test_a_population_is_not_shown():

@@ -10,7 +10,7 @@ project, by the functions of `pycanon.anonymity` on `drawn(seed, records, values
 What is not the models' in it, each shown below:
 
 - entropy l and recursive c are cut to whole numbers;
-- recursive c sorts the counts upwards, so the rarest value stands for the commonest, and the tail is the head;
+- recursive c sorts the counts upwards, so the rarest value stands for the most common, and the tail is the head;
 - delta leaves out the values that a class lacks, which make it infinite;
 - enhanced beta is min(beta, -ln of the rarest share), which is no bound that every value keeps;
 - rows are looked up by the labels of the index as if they were positions: with the index of the second table permuted

@@ -19,18 +19,18 @@ from support import person_key
 from support.clinic import CLINIC, IDENTIFIER
 
 from privnb import cli
-from privnb.datasets.dataset import Chosen, load
+from privnb.datasets.dataset import DatasetDescription, load
 from privnb.microdata.provenance import Provenance
-from privnb.microdata.rows import Counted
+from privnb.microdata.rows import CombinationTable
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models import KAnonymity, achieved
-from privnb.publishing import from_files, job
-from privnb.publishing.in_words import asked
-from privnb.publishing.job import COSTS
+from privnb.privacy_models import KAnonymity, grade_release
+from privnb.publishing import from_files, release_job
+from privnb.publishing.model_spec import parse_sanitizer
+from privnb.publishing.release_job import COSTS
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
 from privnb.tables import long_tables, writing
 from privnb.tables.long_tables import Memory
-from privnb.tables.spreadsheets import unescaped
+from privnb.tables.spreadsheets import unescape
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
 sanitize = partial(from_files.sanitize, allow="a test")
@@ -76,7 +76,7 @@ def rows_of(release):
 def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     dataset = load(CLINIC)
     made = sanitize(CLINIC, model, f"out{ending}", algorithm=algorithm)
-    whole = asked(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
+    whole = parse_sanitizer(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
     if ending == ".csv":
         head, *rows = read("out.csv")
     else:
@@ -87,13 +87,13 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
         )
     assert list(head) == list(whole.table)
     assert sorted(rows) == rows_of(whole)
-    assert (made.records, made.smallest) == (len(dataset), whole.people_alike.min())
+    assert (made.records, made.smallest) == (len(dataset), whole.people_per_class.min())
     facts = json.loads((here / f"out{ending}.provenance.json").read_text())
     measured, read_of, verdict, _ = (facts.pop(key) for key in ("measured", "records_read", "gate", "made"))
     assert read_of == len(dataset)
     assert facts.pop("roles") == {name: whole.schema[name].role for name in whole.schema.published}
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
-    assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
+    assert measured.pop("claims") == {repr(each): grade_release(each, whole) for each in whole.provenance.claims}
     assert measured.pop("records") == len(dataset)
     assert measured == {name: pytest.approx(cost(whole)) for name, cost in COSTS.items()}
     assert verdict == {**verdict, "allowed": True, "reasons": [], "override": ""}
@@ -136,11 +136,11 @@ def test_parts_that_are_laid_out_differently_are_no_table(here):
     os.mkdir("parts")
     people()[:100].to_csv("parts/a.csv", index=False)
     people()[100:].to_csv("parts/b.csv", index=False, sep=";")
-    with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=';'"):
+    with pytest.raises(SchemaError, match=r"b\.csv .*layout: .*separator=';'"):
         sanitize("parts", "k=5", "out.csv")
     people()[100:].to_parquet("parts/b.csv")
     (here / "parts" / "b.csv").rename(here / "parts" / "b.parquet")
-    with pytest.raises(SchemaError, match=r"b\.parquet is laid out otherwise than a\.csv"):
+    with pytest.raises(SchemaError, match=r"b\.parquet .*layout: "):
         sanitize("parts", "k=5", "out.csv")
     assert [each.name for each in here.iterdir()] == ["parts"]
 
@@ -151,10 +151,10 @@ def test_a_file_that_is_not_the_one_described_is_refused(here):
     records = file.read_text(encoding="utf-8")
     file.write_text(records + records.splitlines()[-1] + "\n", encoding="utf-8")
     for reads in (load, lambda path: sanitize(path, "k=5", "out.csv")):
-        with pytest.raises(SchemaError, match=r"^clinic\.csv is not the file that is described: its SHA-256 is"):
+        with pytest.raises(SchemaError, match=r"^clinic\.csv is not the described file: its SHA-256 is"):
             reads(path)
     file.unlink()
-    with pytest.raises(FileNotFoundError, match=r"^clinic\.csv is described and not there"):
+    with pytest.raises(FileNotFoundError, match=r"^clinic\.csv is described but does not exist"):
         sanitize(path, "k=5", "out.csv")
     assert [each.name for each in here.iterdir()] == ["clinic"]
     file.write_text(records, encoding="utf-8")
@@ -166,9 +166,9 @@ def test_what_a_person_has_several_records_of_counts_people(here):
     path = person_key.drafted(here / "visits", 120)
     dataset = load(path)
     made = sanitize(path, "k=5, frequency-l=1.5:ill", "out.csv")
-    whole = asked("k=5, frequency-l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
+    whole = parse_sanitizer("k=5, frequency-l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
     assert sorted(read("out.csv")[1:]) == rows_of(whole)
-    assert made.smallest == whole.people_alike.min() >= 5
+    assert made.smallest == whole.people_per_class.min() >= 5
     assert made.records == len(dataset)
 
 
@@ -179,7 +179,7 @@ def test_buckets_have_their_second_table(here):
     sizes = rows["bucket"].value_counts()
     assert (held.groupby("bucket")["count"].sum() == sizes.sort_index()).all()
     assert (held["count"] * 2 <= held["bucket"].map(sizes)).all(), "l = 2"
-    assert any("who knows a person's can find their row" in note for note in made.notes)
+    assert any("can find the person's row" in note for note in made.notes)
 
 
 # ---- who may read it, and what opens it
@@ -261,12 +261,12 @@ def test_escaped_formulas_are_the_same_table(here, capsys):
     of_formulas("=job")
     assert cli.main(["sanitize", "of", "--model", "k=2", "--out", "out.csv"]) == 0
     assert cli.main(["sanitize", "of", "--model", "k=2", "--out", "safe.csv", "--spreadsheet-safe"]) == 0
-    assert "An apostrophe stands before each text in =job, word" in capsys.readouterr().out
+    assert "An apostrophe precedes each text in =job, word" in capsys.readouterr().out
     plain, safe = read("out.csv"), read("safe.csv")
     assert {cell for row in safe for cell in row if cell[:1] in tuple("=+-@\t\r") and cell} <= {"-8"}
     assert "'=job" in safe[0]
     assert any("''=1+1" in row for row in safe), "different texts stay different"
-    assert sorted(tuple(map(unescaped, row)) for row in safe) == sorted(plain)
+    assert sorted(tuple(map(unescape, row)) for row in safe) == sorted(plain)
 
 
 def test_formulas_in_buckets_are_reported_and_escaped(here):
@@ -278,7 +278,7 @@ def test_formulas_in_buckets_are_reported_and_escaped(here):
     assert any("Text in diagnosis begins with =" in note for note in made.notes)
     assert "=asthma" in {*pd.read_csv("out.csv.buckets.csv")["value"]}
     made = sanitize("clinic", "l=2", "safe.csv", algorithm="Bucketize", spreadsheet_safe=True)
-    assert any("An apostrophe stands before each text in diagnosis" in note for note in made.notes)
+    assert any("An apostrophe precedes each text in diagnosis" in note for note in made.notes)
     values = {*pd.read_csv("safe.csv.buckets.csv")["value"]}
     assert "'=asthma" in values
     assert "=asthma" not in values
@@ -379,7 +379,7 @@ def test_records_that_lack_a_value_are_left_out_before_they_are_counted(wide, he
     made = sanitize("wide", "k=5", "out.csv")
     table = pd.read_csv("out.csv", dtype=str)
     assert made.records == len(table) == len(whole.table) < len(wide)
-    assert table.groupby(["age", "zip", "sex"]).size().min() == made.smallest == whole.people_alike.min() >= 5
+    assert table.groupby(["age", "zip", "sex"]).size().min() == made.smallest == whole.people_per_class.min() >= 5
 
 
 @pytest.mark.slow
@@ -415,14 +415,14 @@ def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys
     table.to_csv("people.csv", index=False)
     assert cli.main(["sanitize", "people.csv", "--model", "k=5, frequency-l=1.2:income", "--out", "out.csv"]) == 0
     said = capsys.readouterr().out
-    assert "Nobody has said what the columns are" in said
+    assert "The table has no description, so the roles of its columns were guessed" in said
     assert "The role of age, zip, sex is quasi-identifier: others may know it" in said
     assert "The role of income is sensitive: nobody should learn it" in said
-    assert "The role of name is identifier: it may name a person and is left out." in said
+    assert "The role of name is identifier: it may name a person, so it is left out." in said
     head, *rows = read("out.csv")
     assert sorted(head) == ["age", "income", "sex", "zip"]
     assert pd.DataFrame(rows, columns=head).groupby(["age", "zip", "sex"]).size().min() >= 5
-    assert "Nobody has said" in json.loads((here / "out.csv.provenance.json").read_text())["note"]
+    assert "The table has no description" in json.loads((here / "out.csv.provenance.json").read_text())["note"]
     assert sorted(row[head.index("income")] for row in rows) == sorted(table["income"])
 
 
@@ -430,7 +430,7 @@ def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys
     ("model", "message"),
     [
         ("k=5, l=2:incom", "no column 'incom'.*Did you mean 'income'"),
-        ("k=5, l=2", "l must name its sensitive attribute, since .* has none"),
+        ("k=5, l=2", "l must name its sensitive attribute, because .* has none"),
     ],
 )
 def test_what_is_sensitive_has_to_be_there(here, model, message):
@@ -442,7 +442,7 @@ def test_what_is_sensitive_has_to_be_there(here, model, message):
 
 def test_a_sanitizer_of_its_own_needs_a_description(here):
     people().to_csv("people.csv", index=False)
-    with pytest.raises(SchemaError, match="nobody has said what the columns of people"):
+    with pytest.raises(SchemaError, match="has no description, and a sanitizer needs one"):
         sanitize("people.csv", Mondrian(KAnonymity(5)), "out.csv")
 
 
@@ -452,12 +452,12 @@ def test_a_sanitizer_of_its_own_needs_a_description(here):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("", "names of models with their bounds"),
-        ("k", "names of models with their bounds"),
-        ("k=", "names of models with their bounds"),
-        ("z=3", "Names are l, epsilon, k, alpha"),
-        ("k=ten", "the bound of k must be a number, got 'ten'"),
-        ("k=5, k=6", "k is asked for twice"),
+        ("", "must be models with their bounds"),
+        ("k", "must be models with their bounds"),
+        ("k=", "must be models with their bounds"),
+        ("z=3", "The names of models are l, epsilon, k, alpha"),
+        ("k=ten", "the bound of k must be a number; got 'ten'"),
+        ("k=5, k=6", "each model of an attribute once; got k twice"),
         ("k=1.5", "k must be a whole number"),
         ("k=-1", "k must be a whole number"),
         ("t=0.2:nobody", "nobody"),
@@ -475,14 +475,14 @@ def test_a_wrong_model_is_a_sentence(here, model, message):
     ("given", "message"),
     [
         ({"algorithm": "mondrain"}, "Did you mean 'Mondrian'"),
-        ({"algorithm": "LaplaceNoise"}, "LaplaceNoise cannot keep k=5. Choose one of Mondrian"),
-        ({"model": "epsilon=1"}, "Mondrian cannot keep epsilon=1. Choose one of LaplaceNoise"),
-        ({"model": "l=2", "algorithm": "KMember"}, "KMember cannot keep l=2"),
+        ({"algorithm": "LaplaceNoise"}, "LaplaceNoise cannot enforce k=5. Try Mondrian"),
+        ({"model": "epsilon=1"}, "Mondrian cannot enforce epsilon=1. Try LaplaceNoise"),
+        ({"model": "l=2", "algorithm": "KMember"}, "KMember cannot enforce l=2"),
         ({"out": "out.xlsx"}, "ends in .xlsx"),
-        ({"out": "nowhere/out.csv"}, "no folder 'nowhere'"),
+        ({"out": "nowhere/out.csv"}, "the folder 'nowhere' for the output does not exist"),
         ({"out": "s3://bucket/out.csv"}, "is an address"),
-        ({"source": "https://example.org/x.csv"}, "is an address"),
-        ({"source": "nothing.csv"}, "there is no file 'nothing.csv', nor a dataset"),
+        ({"source": "https://example.org/x.csv"}, "got the address"),
+        ({"source": "nothing.csv"}, "there is no file or dataset 'nothing.csv'"),
         ({"memory": "2 TB"}, "memory must be a size such as 2GB"),
         ({"memory": "10MB"}, "at least 500MB"),
         ({"study": "nobody's"}, "has no study"),
@@ -501,7 +501,7 @@ def test_nothing_that_exists_is_written_over(here):
     before = (here / "people.csv").read_bytes()
     os.mkdir("folder")
     for out in ("people.csv", "folder"):
-        with pytest.raises(FileExistsError, match="exists already and is left as it is"):
+        with pytest.raises(FileExistsError, match="exists already and is not changed"):
             sanitize("people.csv", "k=5", out)
     assert (here / "people.csv").read_bytes() == before
 
@@ -509,7 +509,7 @@ def test_nothing_that_exists_is_written_over(here):
 @pytest.mark.slow
 def test_the_original_is_not_written(here):
     for wrong in (Suppress("sensitive"), Identity()):
-        with pytest.raises(SanitizationError, match="One person stands alone in"):
+        with pytest.raises(SanitizationError, match="One person is unique in"):
             from_files.sanitize(CLINIC, wrong, "out.csv")
     assert not list(here.iterdir())
 
@@ -534,7 +534,7 @@ def test_mixed_types_are_values_outside_the_domain(here):
 @pytest.mark.parametrize(("ending", "content"), [(".parquet", b"PAR1 and nothing else"), (".xlsx", b"PK\3\4xx")])
 def test_files_of_other_kinds_are_refused(here, ending, content):
     (here / f"x{ending}").write_bytes(content)
-    with pytest.raises(SchemaError, match=r"Save it again|save it as one of them"):
+    with pytest.raises(SchemaError, match=r"Save the file again|Save the table in one of these formats"):
         sanitize(f"x{ending}", "k=5", "out.csv")
 
 
@@ -566,7 +566,9 @@ def test_a_full_disk_leaves_nothing(here, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(writing, "write", full)
-    with pytest.raises(OSError, match=r"out.csv cannot be written: No space left on device. Nothing is left of it"):
+    with pytest.raises(
+        OSError, match=r"out.csv cannot be written: No space left on device. The unfinished file was removed"
+    ):
         sanitize(CLINIC, "k=5", "out.csv")
     assert not list(here.iterdir())
 
@@ -575,7 +577,7 @@ DIES = """
 import os, signal, sys
 from privnb.tables import writing
 from privnb.publishing.from_files import sanitize
-from privnb.publishing.job import COSTS
+from privnb.publishing.release_job import COSTS
 write = writing.write
 def dies(made, *given, **more):
     write(made, *given, **more)
@@ -612,16 +614,16 @@ def test_a_missing_value_is_found_by_the_join(monkeypatch, by_number):
     """
     import pyarrow as pa
 
-    found, join = [], long_tables.engine.joined
+    found, join = [], long_tables.engine.join_combinations
 
     def watched(*given):
         found.append(join(*given) if by_number else None)
         return found[-1]
 
-    monkeypatch.setattr(long_tables.engine, "joined", watched)
+    monkeypatch.setattr(long_tables.engine, "join_combinations", watched)
 
     table = pa.table({"a": ["x", None, None, "y"], "b": [1, 1, None, None], "n": [10, 11, 12, 13]})
-    with long_tables.engine.opened() as connection:
+    with long_tables.engine.connect() as connection:
         import narwhals as nw
 
         lent = lambda each: nw.from_native(connection.from_arrow(each))  # noqa: E731
@@ -655,14 +657,14 @@ def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, 
         'role = "neutral"\ndomain = { low = 0, high = 99, missing = "?" }\n[columns.word]\nrole = "neutral"\n'
         'domain = ["a", "b", "?"]\n'
     )
-    chosen, as_written = Chosen.of(Path("one.toml"), None), job._as_written
+    chosen, as_written = DatasetDescription.of(Path("one.toml"), None), release_job._as_written
     for texts in (["a"] * len(cells), ["b", "?"] * len(cells)):
         batch = pa.record_batch({"score": pa.array(cells), "word": pa.array(texts[: len(cells)])})
         found = []
         for way in (as_written, lambda *_: None):
-            monkeypatch.setattr(job, "_as_written", way)
+            monkeypatch.setattr(release_job, "_as_written", way)
             try:
-                found.append([each.to_pylist() for each in job.own_cells(chosen, batch)[1]])
+                found.append([each.to_pylist() for each in release_job.publish_cells(chosen, batch)[1]])
             except SchemaError as error:
                 found.append(str(error))
         assert found[0] == found[1]
@@ -711,8 +713,8 @@ domain = {{ low = 0, high = 9000, step = 0.01, missing = "?" }}
 
 @pytest.mark.slow
 def test_values_that_are_published_as_one_are_counted_as_one(paid, here, monkeypatch):
-    whole = asked("k=5, frequency-l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
-    distinct = len(Counted.of(paid)[0])
+    whole = parse_sanitizer("k=5, frequency-l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
+    distinct = len(CombinationTable.of(paid)[0])
     seen = []
     monkeypatch.setattr(Memory, "combinations", property(lambda _: 620))
     counted = long_tables.LongTable.counted
@@ -732,9 +734,7 @@ def test_a_number_outside_of_its_domain_is_said_of_all_records(paid, here):
 
 def test_a_number_of_more_values_than_fit_is_refused_by_itself(here, monkeypatch):
     monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 10)
-    with pytest.raises(
-        SchemaError, match=r"'weight' has more than 15 different values.*Round or group them in the file"
-    ):
+    with pytest.raises(SchemaError, match=r"'weight' has more than 15 different values.*Round or group .* in the file"):
         sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
     assert not list(here.iterdir())
 
@@ -744,7 +744,7 @@ def test_what_stands_beside_a_release_names_nobody(named, here, monkeypatch):
     public = Provenance.public
     monkeypatch.setattr(Provenance, "public", lambda own: public(own) | {"parameters": {"k": 10, "why": named}})
     if named:
-        with pytest.raises(SanitizationError, match="names somebody of the column 'patient'") as error:
+        with pytest.raises(SanitizationError, match="would name a person of the column 'patient'") as error:
             sanitize(CLINIC, "k=10", "released.csv")
         assert IDENTIFIER not in str(error.value)
         assert [*here.iterdir()] == []
@@ -763,7 +763,7 @@ def test_every_column_of_identifiers_is_looked_through(named, wide, here, monkey
     table.to_csv(here / "data/wide/wide.csv", index=False)
     public = Provenance.public
     monkeypatch.setattr(Provenance, "public", lambda own: public(own) | {"parameters": {"why": named}})
-    with pytest.raises(SanitizationError, match="names somebody of the column"):
+    with pytest.raises(SanitizationError, match="would name a person of the column"):
         sanitize("wide", "k=5", "out.csv")
     assert not list(here.glob("*out*"))
 
@@ -784,4 +784,4 @@ def test_who_stands_alone_by_several_sensitive_columns_is_said(here, pays, alone
     assert cli.main(["describe", "staff.csv", "--sensitive", "mark, pay", "--confirm"]) == 0
     made = sanitize("staff", "k=5", "out.csv")
     said = str(json.loads(Path("out.csv.provenance.json").read_text())["gate"]["notices"])
-    assert ("what is sensitive, mark, pay, somebody's record stands alone" in said) is alone, made
+    assert ("sensitive values of mark, pay single out a record together" in said) is alone, made

@@ -17,13 +17,13 @@ import privnb
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import any_length
-from privnb.publishing.in_words import asked
+from privnb.publishing import sanitize_table
+from privnb.publishing.model_spec import parse_sanitizer
 from privnb.sanitizers import KMember, Mondrian, SanitizationError, Suppress
 from privnb.tables import frames
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
-sanitize = partial(any_length.sanitize, allow="a test")
+sanitize = partial(sanitize_table.sanitize, allow="a test")
 
 
 def facts(made):
@@ -56,7 +56,7 @@ def clinic():
 def test_a_frame_is_released_as_in_memory(lent, engine, model, algorithm):
     dataset, frame = load(CLINIC), lent[engine](clinic())
     made = sanitize(frame, model, dataset=CLINIC, algorithm=algorithm)
-    whole = asked(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
+    whole = parse_sanitizer(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
     assert type(made.frame) is type(frame)
     assert (made.records, made.combinations) == (300, 300)
     assert made.provenance["columns"].keys() == whole.provenance.public()["columns"].keys()
@@ -68,8 +68,8 @@ def test_a_frame_is_released_as_in_memory(lent, engine, model, algorithm):
     cells = whole.table.astype(object).where(whole.table.notna(), None)
     assert head == [*cells]
     assert rows == sorted(str(tuple(row)) for row in cells.to_numpy().tolist())
-    assert made.smallest == whole.people_alike.min()
-    assert made.said[0].startswith(f"300 records in {made.classes} classes")
+    assert made.smallest == whole.people_per_class.min()
+    assert made.sentences[0].startswith(f"300 records in {made.classes} classes")
 
 
 @pytest.mark.slow
@@ -157,8 +157,8 @@ def test_one_function_takes_files_and_frames(lent, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"table": "people.csv"}, "out must be given for a table in files"),
-        ({"out": "out.csv"}, "out, bounds and force are for tables in files"),
+        ({"table": "people.csv"}, "`out` must be the path of the release for a table in files"),
+        ({"out": "out.csv"}, "`out`, `bounds` and `force` "),
     ],
 )
 def test_out_is_for_files_alone(lent, given, message):
@@ -172,22 +172,22 @@ def test_out_is_for_files_alone(lent, given, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dataset": None}, "nobody has said what the columns of the frame are.*dataset="),
+        ({"dataset": None}, "`dataset` must name the description of the frame; got None"),
         ({"dataset": "nobody"}, "there is no dataset 'nobody'"),
         ({"model": "k=301"}, "cannot be reached"),
-        ({"model": KMember(5)}, "works record by record, and this table is counted. Choose one of Mondrian"),
-        ({"model": Suppress("sensitive")}, "One person stands alone in age, weight, postcode, region as"),
+        ({"model": KMember(5)}, "works record by record, and this table is counted. Try Mondrian"),
+        ({"model": Suppress("sensitive")}, "One person is unique in age, weight, postcode, region as"),
         ({"study": "nobody's"}, "has no study"),
         ({"memory": "10MB"}, "at least 500MB"),
-        ({"table": pd.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame.*Dataset"),
-        ({"table": pl.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame"),
-        ({"table": [1, 2]}, "lazy frame of DuckDB, Polars or Spark, got a list"),
+        ({"table": pd.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark; got a DataFrame.*Dataset"),
+        ({"table": pl.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark; got a DataFrame"),
+        ({"table": [1, 2]}, "lazy frame of DuckDB, Polars or Spark; got a list"),
     ],
 )
 def test_wrong_arguments_are_sentences(lent, given, message):
     given = {"table": lent["duckdb"](clinic()), "model": "k=5", "dataset": CLINIC} | given
     with pytest.raises((ValueError, TypeError, OSError), match=message):
-        any_length.sanitize(**given)
+        sanitize_table.sanitize(**given)
 
 
 @ENGINES
@@ -205,13 +205,13 @@ def test_a_frame_that_the_description_does_not_fit_is_refused(lent, engine):
 
 def test_two_columns_of_a_name_are_refused(lent, tmp_path):
     table = framed.wide().append_column("marital.status", pa.nulls(300, pa.string()))
-    with pytest.raises(SchemaError, match="more than one column of a name"):
+    with pytest.raises(SchemaError, match="more than one column"):
         sanitize(lent["duckdb"](table), "k=5", dataset=framed.described(tmp_path))
 
 
 def test_an_engine_that_is_not_known_is_refused(lent, monkeypatch):
     monkeypatch.delitem(frames.ENGINES, nw.Implementation.POLARS)
-    with pytest.raises(TypeError, match=r"got one of polars\. Write it to Parquet files"):
+    with pytest.raises(TypeError, match=r"got one of polars\. Write the frame to Parquet files"):
         sanitize(lent["polars"](clinic()), "k=5", dataset=CLINIC)
 
 

@@ -13,31 +13,31 @@ from support.person_key import dataset as keyed_dataset, table as keyed_table
 import privnb
 from privnb import cli
 from privnb.datasets.dataset import Dataset, load
-from privnb.datasets.unknown_files import Unknown
+from privnb.datasets.undescribed_files import UndescribedTable
 from privnb.decision import policies
-from privnb.evaluation.cases import Case
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.risks.certainty import Certainty
-from privnb.explorer.saving import save, terms
-from privnb.explorer.setting import Setting, of_roles, sanitizer
+from privnb.explorer.saving import export_terms, save_release
+from privnb.explorer.setting import Setting, apply_roles, make_sanitizer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
-from privnb.publishing import any_length, decided, from_files, gate as gates
-from privnb.publishing.decided import rule_of
+from privnb.publishing import chosen_release, from_files, gate as gates, sanitize_table
+from privnb.publishing.chosen_release import gate_rule
 from privnb.publishing.gate import (
     CertainValue,
     FoundInAltered,
     NotCounted,
+    PublicationRule,
     Refused,
     Reproduced,
-    Rule,
     SmallGroups,
     StatedHarmless,
     StatedPublic,
     StatedUnknowable,
+    find_promised_k,
     gate,
-    judged,
-    promised,
+    judge_file,
 )
 from privnb.sanitizers import (
     Anatomy,
@@ -166,8 +166,8 @@ def test_people_are_counted_and_not_their_records():
     neutral = release.known_neutral
     claimed = replace(release.provenance, claims=(KAnonymity(4),))
     groups = release.table[[*release.schema.quasi_identifiers, *neutral]].astype(str).agg("|".join, axis=1)
-    fewest = pd.Series(release.people).groupby(groups.to_numpy()).nunique().min()
-    assert gate(release).allowed == (fewest >= 2)
+    min_count = pd.Series(release.people).groupby(groups.to_numpy()).nunique().min()
+    assert gate(release).allowed == (min_count >= 2)
     smallest = lambda each: people_alone(gate(replace(each, provenance=claimed)))  # noqa: E731
     assert smallest(release) <= release.headcount
     assert smallest(rows) != smallest(release)
@@ -238,7 +238,7 @@ def test_altered_columns_are_noticed_with_the_linkage_risk_and_its_baseline():
     assert "at most" in str(loud.notices[-1])
     unmeasured = gate(LaplaceNoise(1.0).sanitize(numbers(), rng=1)).notices[0]
     assert unmeasured.share is None
-    assert "was not measured" in str(unmeasured)
+    assert "Nobody measured how often" in str(unmeasured)
 
 
 def test_averages_are_altered_and_what_their_groups_tell_is_certain():
@@ -283,9 +283,9 @@ def test_what_altered_and_synthetic_rows_make_certain_is_noticed_first(by):
     assert (first.people, first.of) == (int(expected.sum()), N)
     assert first.people > N / 2
     assert first.nearest
-    assert "the rows that are nearest to them by place, age have the same value" in str(first)
+    assert "the rows nearest to them by place, age have the same value" in str(first)
     assert "distinct-l=2:ill" in str(first)
-    capped = gate(release, original=data, rule=Rule("Ours", 2, 0.0))
+    capped = gate(release, original=data, rule=PublicationRule("Ours", 2, 0.0))
     assert [type(each) for each in capped.reasons] == [CertainValue]
     assert "The policy allows 0% of people" in capped.refusal
 
@@ -319,7 +319,7 @@ def test_cells_that_follow_from_the_value_alone_count_as_generalized_ones(by):
     found = verdict(pattern(), replace(by, **ends) if isinstance(by, TopBottomCoding) else by)
     assert found.allowed
     assert (found.notices[0].people, found.notices[0].nearest) == (N, False)
-    assert "everybody who is alike by place, age has the same value" in str(found.notices[0])
+    assert "everybody who is indistinguishable from them by place, age has the same value" in str(found.notices[0])
 
 
 @pytest.mark.parametrize("by", [TopBottomCoding(), Rounding()], ids=["top coding", "rounding"])
@@ -329,20 +329,20 @@ def test_a_file_says_that_its_cells_follow_from_the_values(tmp_path, capsys, by)
     table.loc[7, ["age", "town"]] = 45, "Aford"
     table.loc[table.index != 7, "town"] = "Bton"
     table.to_csv(path.with_name("people.csv"), index=False)
-    with pytest.raises(Refused, match="One person stands alone in age, town"):
+    with pytest.raises(Refused, match="One person is unique in age, town"):
         from_files.sanitize(path, by, out)
     made = from_files.sanitize(path, by, out, allow=WHY)
     assert made.provenance["recoded"] == ["age"]
     [reason] = made.verdict.reasons
-    read = judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
+    read = judge_file(UndescribedTable.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
     assert [each.data() for each in read.reasons] == [reason.data()]
 
 
 def test_of_many_people_a_sample_is_asked_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(gates, "CONCLUDED", 100)
+    monkeypatch.setattr(gates, "MAX_CONCLUDED", 100)
     first = verdict(pattern(), LaplaceNoise(100.0)).notices[0]
     assert (first.people, first.of, first.drawn) == (100, 100, True)
-    assert "of 100 who were drawn at random" in str(first)
+    assert "of 100 people drawn at random" in str(first)
 
 
 def test_a_number_that_tells_of_few_others_is_withheld_as_the_measure_withholds_it():
@@ -382,7 +382,7 @@ def test_what_parts_of_a_file_make_certain_stands_in_output_provenance_and_check
     certain = [each for each in made.verdict.notices if isinstance(each, CertainValue)]
     [people] = [each.people for each in certain]
     assert people > 100
-    assert str(certain[0]) in made.said
+    assert str(certain[0]) in made.sentences
     assert json.loads(out.with_name("out.csv.provenance.json").read_text())["gate"]["notices"][0]["people"] == people
     assert cli.main(["check", str(out), "--description", str(path)]) == 0
     said = capsys.readouterr().out
@@ -398,9 +398,9 @@ def test_a_policy_that_caps_certainty_refuses_altered_files_that_break_it(tmp_pa
     table["age"] = np.where(table["age"] < 40, 10, 90) + np.arange(N) % 5
     table.to_csv(path.with_name("people.csv"), index=False)
     with pytest.raises(Refused, match="The policy allows 0% of people"):
-        from_files.sanitize(path, by, out, rule=Rule("Ours", 2, 0.0))
+        from_files.sanitize(path, by, out, rule=PublicationRule("Ours", 2, 0.0))
     assert not [*tmp_path.glob("out.csv*")], "nothing is written"
-    found = from_files.sanitize(path, by, out, rule=Rule("Ours", 2, 0.0), rehearsal=True).provenance["gate"]
+    found = from_files.sanitize(path, by, out, rule=PublicationRule("Ours", 2, 0.0), rehearsal=True).provenance["gate"]
     assert (found["allowed"], found["reasons"][0]["finding"]) == (False, "certain value")
     assert found["reasons"][0]["people"] > N / 2
 
@@ -432,10 +432,10 @@ def test_synthetic_rows_are_noticed_with_how_many_equal_a_persons_own():
 # ---- with a policy
 
 
-def test_a_policy_s_floor_rules_and_not_the_claims():
+def test_a_policy_s_min_class_size_rules_and_not_the_claims():
     data = of(ROOMS)
-    assert verdict(data, TEN, rule=Rule("Ours", 5)).allowed
-    [reason] = verdict(data, Mondrian(KAnonymity(5)), rule=Rule("Ours", 6)).reasons
+    assert verdict(data, TEN, rule=PublicationRule("Ours", 5)).allowed
+    [reason] = verdict(data, Mondrian(KAnonymity(5)), rule=PublicationRule("Ours", 6)).reasons
     assert (reason.least, reason.policy) == (6, "Ours")
     assert "the policy 'Ours' asks for 6" in str(reason)
 
@@ -444,7 +444,7 @@ def test_a_policy_s_cap_on_certainty_rules():
     ill = np.where(np.arange(N) < N / 2, "flu", np.where(np.arange(N) % 2, "cold", "flu"))
     data = of(0, ill=ill)
     for at_most, allowed in ((0.0, False), (0.49, False), (0.5, True), (None, True)):
-        found = verdict(data, TEN, rule=Rule("Ours", 5, at_most))
+        found = verdict(data, TEN, rule=PublicationRule("Ours", 5, at_most))
         assert found.allowed == allowed
         assert isinstance((found.notices if allowed else found.reasons)[0], CertainValue)
 
@@ -531,21 +531,21 @@ def of_parts(path, folder):
 def of_frames(path, folder):
     frame = pl.scan_csv(path.with_name("people.csv"), infer_schema=False)
     try:
-        return any_length.sanitize(frame, "k=10", dataset=path).verdict
+        return sanitize_table.sanitize(frame, "k=10", dataset=path).verdict
     except Refused as error:
         return error.verdict
 
 
 def of_explorer(path, folder):
     data, setting = load(path), Setting("Mondrian", k=10)
-    found = terms(data, setting, sanitizer(setting, data).sanitize(of_roles(data, setting), rng=1))
+    found = export_terms(data, setting, make_sanitizer(setting, data).sanitize(apply_roles(data, setting), rng=1))
     if found.refused:
         with pytest.raises(Refused) as error:
-            save(data, setting, folder / "saved")
+            save_release(data, setting, folder / "saved")
         assert found.refused == error.value.verdict.refusal
         assert not [*folder.glob("saved/*")], "nothing is written"
     else:
-        assert json.loads(save(data, setting, folder / "saved")[1].read_text())["gate"] == found.verdict.data()
+        assert json.loads(save_release(data, setting, folder / "saved")[1].read_text())["gate"] == found.verdict.data()
     return found.verdict
 
 
@@ -553,7 +553,7 @@ def of_check(path, folder):
     """Of the file that is written by an override: what is read back from it."""
     out = folder / "read.csv"
     made = from_files.sanitize(path, "k=10", out, allow=WHY)
-    return judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
+    return judge_file(UndescribedTable.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
 
 
 DOORS = [of_files, of_parts, of_frames, of_explorer, of_check]
@@ -580,9 +580,9 @@ def test_every_door_gives_the_same_verdict(tmp_path, case, door):
 def test_a_decision_asks_the_same_gate_by_its_policy_before_and_after_it_writes(tmp_path, case):
     columns, reason, allowed = CASES[case]
     path, out = described(tmp_path / "people", *columns, reason=reason), tmp_path / "out.csv"
-    rule = rule_of(replace(policies.read("k-5"), floor=10))
+    rule = gate_rule(replace(policies.read("k-5"), min_class_size=10))
     made = from_files.sanitize(path, "k=10", out, rule=rule, rehearsal=True)
-    read = judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"), rule=rule)
+    read = judge_file(UndescribedTable.of(out), load(path).schema, made.provenance, Memory.of("2GB"), rule=rule)
     for found in (made.verdict, read):
         assert found.allowed is allowed
         assert [(each.responsible, each.least) for each in found.reasons] == ([] if allowed else [(columns, 10)])
@@ -604,7 +604,7 @@ def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, c
     assert cli.main([*given, "--allow", ""]) == 2
     assert "argument --allow: must not be empty" in capsys.readouterr().err
     assert cli.main([*given, "--allow", WHY]) == 0
-    assert f"Its owner overrides this refusal: {WHY}" in capsys.readouterr().out
+    assert f"The owner of the release overrides this refusal: {WHY}" in capsys.readouterr().out
     facts = out.with_name("out.csv.provenance.json")
     stated = json.loads(facts.read_text(encoding="utf-8"))["gate"]
     assert (stated["allowed"], stated["override"]) == (False, WHY)
@@ -613,7 +613,7 @@ def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, c
     assert cli.main(check) == 0
     said = capsys.readouterr().out
     assert "visit singles them out" in said
-    assert f"Its owner overrides this refusal: {WHY}" in said
+    assert f"The owner of the release overrides this refusal: {WHY}" in said
     facts.write_text(facts.read_text(encoding="utf-8").replace(WHY, ""), encoding="utf-8")
     assert cli.main(check) == 1, "nobody overrides it"
 
@@ -627,7 +627,7 @@ def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_w
     facts.unlink()
     capsys.readouterr()
     assert cli.main(check) == 1
-    assert "The gate refuses this file. One person stands alone" in capsys.readouterr().out
+    assert "The gate refuses this file. One person is unique" in capsys.readouterr().out
     path.write_text(path.read_text(encoding="utf-8").replace('role = "neutral"', 'role = "unused"'), encoding="utf-8")
     pd.read_csv(out).assign(age="20-59").to_csv(out, index=False)
     assert cli.main(check) == 0
@@ -637,18 +637,18 @@ def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_w
 def test_a_file_is_counted_again_by_the_neutral_columns_that_may_be_known(tmp_path, reason, known):
     path, out = described(tmp_path / "people", "visit", "year", reason=reason), tmp_path / "out.csv"
     made = from_files.sanitize(path, "k=10", out, allow=WHY)
-    assert decided._known(Unknown.of(out), load(path).schema, made.provenance) == known
+    assert chosen_release._known(UndescribedTable.of(out), load(path).schema, made.provenance) == known
     altered = {**made.provenance, "columns": {**made.provenance["columns"], "visit": "perturbed"}}
-    assert decided._known(Unknown.of(out), load(path).schema, altered) == known[1:]
+    assert chosen_release._known(UndescribedTable.of(out), load(path).schema, altered) == known[1:]
 
 
 def test_only_what_does_not_fit_is_not_counted_and_a_broken_file_is_an_error(tmp_path):
     path, out = described(tmp_path / "people", "year"), tmp_path / "out.csv"
     made = from_files.sanitize(path, "k=10", out)
-    table = Unknown.of(out)
+    table = UndescribedTable.of(out)
     out.write_text(out.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     with pytest.raises(SchemaError, match="no record"):
-        judged(table, load(path).schema, made.provenance, Memory.of("2GB"))
+        judge_file(table, load(path).schema, made.provenance, Memory.of("2GB"))
 
 
 def test_an_override_stands_in_frames_and_in_what_the_explorer_saves(tmp_path):
@@ -657,7 +657,7 @@ def test_an_override_stands_in_frames_and_in_what_the_explorer_saves(tmp_path):
     made = privnb.sanitize(frame, "k=10", dataset=path, allow=WHY)
     assert made.provenance["gate"]["override"] == WHY
     assert any(WHY in note for note in made.notes)
-    _, facts = save(load(path), Setting("Mondrian", k=10), tmp_path / "saved", allow=WHY)
+    _, facts = save_release(load(path), Setting("Mondrian", k=10), tmp_path / "saved", allow=WHY)
     saved = json.loads(facts.read_text(encoding="utf-8"))
     assert saved["gate"]["override"] == WHY
     assert any(WHY in said for said in saved["said"])
@@ -679,7 +679,9 @@ def test_adult_s_study_of_a_paper_is_allowed_with_the_paper_s_reasons_and_refuse
     )
     setting = Setting("Mondrian", k=10)
     for which, allowed in ((data, True), (bare, False)):
-        found = terms(which, setting, sanitizer(setting, which).sanitize(of_roles(which, setting), rng=1)).verdict
+        found = export_terms(
+            which, setting, make_sanitizer(setting, which).sanitize(apply_roles(which, setting), rng=1)
+        ).verdict
         assert found.allowed is allowed
     assert found.reasons[0].people > 1257
     assert not Path("refused.csv").exists()
@@ -702,8 +704,8 @@ def test_a_promise_of_the_population_is_none_of_the_table():
     population = pd.concat([data.table[["group"]]] * 10)
     release = Suppress().sanitize(data, rng=1)
     claims = KMap(50, population=population), KAnonymity(3)
-    assert promised(replace(release, provenance=replace(release.provenance, claims=claims))) == 3
-    assert promised(replace(release, provenance=replace(release.provenance, claims=claims[:1]))) == 2
+    assert find_promised_k(replace(release, provenance=replace(release.provenance, claims=claims))) == 3
+    assert find_promised_k(replace(release, provenance=replace(release.provenance, claims=claims[:1]))) == 2
 
 
 def test_people_of_several_records_are_counted_where_a_sanitizer_takes_up_each_record(tmp_path):
@@ -726,7 +728,7 @@ def test_the_model_that_avoids_certainty_is_written_as_the_command_reads_it():
 
 
 def test_what_a_policy_forbids_of_the_measured_release_refuses_it_and_an_override_is_recorded():
-    rule = Rule("Ours", 2, broken=("identity of the worst-off person is 31%, above the cap of 1%",))
+    rule = PublicationRule("Ours", 2, broken=("identity of the worst-off person is 31%, above the cap of 1%",))
     refused = verdict(of(0, reason=NOBODY), TEN, rule=rule)
     assert not refused.may_leave
     assert "It breaks the policy 'Ours': identity of the worst-off person is 31%" in refused.refusal

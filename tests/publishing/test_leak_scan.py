@@ -69,7 +69,7 @@ RARE_IN = {
 def refused(tmp_path, name, text, **asked):
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(leaks.LeakError) as error:
-        leaks.check(tmp_path, [CLINIC], **asked)
+        leaks.check_outputs(tmp_path, [CLINIC], **asked)
     return error.value
 
 
@@ -100,7 +100,7 @@ def test_a_group_is_none(tmp_path):
         "d.txt": "the patient is CANARY-9999, and 0058 of them",
     }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    leaks.check(tmp_path, [CLINIC])
+    leaks.check_outputs(tmp_path, [CLINIC])
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_group_is_none(tmp_path):
     ],
 )
 def test_what_names_a_person(values, text, named):
-    assert bool([*Names({"who": values}, leaks.words_of("A chart. Guess: what?")).found(text)]) == named
+    assert bool([*Names({"who": values}, leaks.join_words("A chart. Guess: what?")).found(text)]) == named
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
     (out / "index.html").write_text("older", encoding="utf-8")
 
     class Ran:
-        described, values = CLINIC, {"FEWEST": 10}
+        described, values = CLINIC, {"MIN_COUNT": 10}
 
     for number, text in enumerate((f"<p>{NAME}</p>", "<p>nobody</p>")):
         (work / "report").mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
         kept = report.withheld_folder(out)
         with naming(text):
             if number == 0:
-                with pytest.raises(leaks.LeakError, match="not put into its place") as error:
+                with pytest.raises(leaks.LeakError, match="is not published") as error:
                     report._refuse_leaks([Ran], out, work, ["04 failed"])
                 assert str(kept) in str(error.value)
                 assert "04 failed" in str(error.value)
@@ -158,7 +158,7 @@ def test_a_librarys_script_names_nobody(tmp_path):
     script = str(rendering.vega_script())
     (tmp_path / "page.html").write_text(f"<script>{script}</script><p>No country.</p>", encoding="utf-8")
     names = leaks.Names({"country": ["U.K.", "U.S.A."]})
-    assert [leak.what for leak in leaks.records_in(tmp_path, [], names)] != []
-    assert leaks.records_in(tmp_path, [], names, public=(script,)) == []
+    assert [leak.what for leak in leaks.find_records(tmp_path, [], names)] != []
+    assert leaks.find_records(tmp_path, [], names, public=(script,)) == []
     (tmp_path / "page.html").write_text(f"<script>{script}</script><p>The U.K.</p>", encoding="utf-8")
-    assert {leak.what for leak in leaks.records_in(tmp_path, [], names, public=(script,))} == {"name or identifier"}
+    assert {leak.what for leak in leaks.find_records(tmp_path, [], names, public=(script,))} == {"name or identifier"}

@@ -345,7 +345,7 @@ ONE_RECORD = {
 @pytest.mark.parametrize("output", ONE_RECORD.values(), ids=ONE_RECORD)
 def test_one_raw_record_is_a_leak(output, found, tmp_path):
     assert RAW in kinds(found("a.ipynb", notebook(output)))
-    own = leaks.records_in(tmp_path / "a.ipynb", [leaks.Original(ORIGINAL, [])], leaks.Names({}))
+    own = leaks.find_records(tmp_path / "a.ipynb", [leaks.Original(ORIGINAL, [])], leaks.Names({}))
     assert RAW in kinds(own), "what refuses an output finds it, too"
 
 
@@ -502,7 +502,7 @@ def test_a_count_of_a_few_people_is_found(name, text, found):
 def test_where_a_few_people_begin(people, leak, found):
     shown = mime(V5, chart([{"age": 86, "people": people}]))
     assert (FEW in kinds(found("a.ipynb", shown))) == leak
-    assert found("a.ipynb", shown, fewest=1) == []
+    assert found("a.ipynb", shown, min_count=1) == []
 
 
 # --- What may be shown ---
@@ -665,7 +665,7 @@ def test_counts_by_attribute_are_no_record_although_their_numbers_are_ones(tmp_p
         shown = pd.Series([3, 4, 2, 5, *said], [*"abcd", *words], name=head).to_frame()
         for name, text in (("a.html", page(shown.to_html())), ("a.ipynb", mime("text/plain", shown.to_string()))):
             (tmp_path / name).write_text(text)
-            assert [leak.what for leak in leaks.records_in(tmp_path, [original], leaks.Names({}))] == expected
+            assert [leak.what for leak in leaks.find_records(tmp_path, [original], leaks.Names({}))] == expected
             (tmp_path / name).unlink()
 
 
@@ -674,7 +674,7 @@ def test_records_of_one_person_are_one_person():
     table = pd.DataFrame({"town": ["Aton"] * 12, "sex": ["F"] * 12, "illness": ["gout"] * 12, "age": [41] * 12})
     for people, own in ((None, False), (np.arange(12), False), (np.repeat([0, 1, 2, 3], 3), True)):
         original = leaks.Original(table, ["town", "sex", "age"], people)
-        assert leaks.persons_own(table[:1], [original]).tolist() == [own]
+        assert leaks.find_personal_rows(table[:1], [original]).tolist() == [own]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ENCODINGS if "base64" not in kind])

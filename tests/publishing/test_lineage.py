@@ -62,7 +62,7 @@ def test_a_call_in_other_words_is_kept(here):
 
 
 def test_the_run_names_nobody_either(here):
-    with pytest.raises(privnb.SanitizationError, match="names somebody of the column 'patient'"):
+    with pytest.raises(privnb.SanitizationError, match="would name a person of the column 'patient'"):
         from_files.sanitize(CLINIC, "k=5", "out.csv", allow="a test", call=f"for {IDENTIFIER}0042")
     assert not list(here.iterdir())
 
@@ -114,5 +114,5 @@ def test_codes_are_stable_words():
 def test_a_call_has_the_arguments_that_were_given():
     def f(source, model, *, memory="2GB", bounds=False): ...
 
-    call = lineage.python_call(f, {"source": Path("/a/b.csv"), "model": "k=5", "memory": "2GB", "bounds": True})
+    call = lineage.format_call(f, {"source": Path("/a/b.csv"), "model": "k=5", "memory": "2GB", "bounds": True})
     assert call == "f('b.csv', 'k=5', bounds=True)"

@@ -17,7 +17,7 @@ from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files, in_parts, job
+from privnb.publishing import chunked, from_files, release_job
 from privnb.sanitizers import LocalRecoding, Mondrian, SanitizationError, Suppress
 from privnb.tables import engine, frames, long_tables
 
@@ -195,26 +195,28 @@ def test_a_missing_number_is_written(ending):
 def test_records_without_a_whole_one_are_too_few():
     path = described(visits().assign(Age=""), what="drop")
     for algorithm in ("Mondrian", "KMember"):
-        with pytest.raises(SchemaError, match="at least 2 records, this one has 0"):
+        with pytest.raises(SchemaError, match="at least 2 records; got 0"):
             sanitize(path, "k=5", "out.csv", algorithm=algorithm)
 
 
 def test_a_record_alone_is_no_table():
     path = described(visits(1), what="keep")
-    with pytest.raises(SchemaError, match="at least 2 records, this one has 1"):
+    with pytest.raises(SchemaError, match="at least 2 records; got 1"):
         sanitize(path, Suppress(), "out.csv")
 
 
 @pytest.mark.parametrize(("rows", "given"), [(range(1, 60), 59), ([0, *range(60)], 61)], ids=["lost", "doubled"])
 def test_what_is_lost_or_doubled_on_the_way_is_no_release(rows, given, monkeypatch, here):
-    published = from_files.own_cells
+    published = from_files.publish_cells
 
     def changing(*asked):
         _, cells = published(*asked)
         return np.array(rows), [each.take(pa.array(rows)) for each in cells]
 
-    monkeypatch.setattr(from_files, "own_cells", changing)
-    with pytest.raises(SanitizationError, match=f"{given} records have the columns score, and 60 were counted"):
+    monkeypatch.setattr(from_files, "publish_cells", changing)
+    with pytest.raises(
+        SanitizationError, match=f"{given} records were read for the columns score, and 60 were counted"
+    ):
         sanitize(described(visits()), "k=5", "out.csv")
     assert not list(here.glob("*out*"))
 
@@ -223,7 +225,7 @@ def test_what_is_lost_or_doubled_on_the_way_is_no_release(rows, given, monkeypat
 @pytest.mark.parametrize("name", ["parts.parquet", "engine", "description", "release"])
 @pytest.mark.parametrize("algorithm", ["Mondrian", "KMember"])
 def test_a_release_may_be_called_as_a_file_of_the_work(name, algorithm, monkeypatch):
-    monkeypatch.setattr(in_parts, "SIZE", 20)
+    monkeypatch.setattr(chunked, "CHUNK_SIZE", 20)
     path = described(visits())
     assert sanitize(path, "k=5", name, algorithm=algorithm).records == len(rows(name)) == 60
 
@@ -239,9 +241,9 @@ def is_blank(cell):
 
 
 def test_blank_cells_are_those_that_python_knows():
-    with engine.opened() as connection:
+    with engine.connect() as connection:
         connection.register("found", pa.table({"c": cells()}))
-        blank = connection.sql(f"select {engine.blank('c')} from found").fetchnumpy()
+        blank = connection.sql(f"select {engine.blank_condition('c')} from found").fetchnumpy()
     assert [*next(iter(blank.values()))] == [*map(is_blank, cells())]
 
 
@@ -252,9 +254,9 @@ def test_cells_that_lack_a_value_are_those_that_python_knows(mark):
     complete = [cell for cell in held if cell.lstrip(" ") not in (mark, "§a")]
     assert len(held) - len(complete) == 1 + (mark != "") + 2 * (mark == "?")  # "?" stands twice, and " ?"
     table = pa.table({"c": cells()})
-    with engine.opened() as connection:
+    with engine.connect() as connection:
         connection.register("found", table)
-        query = f"select c from found where not {engine.lacking('c', [mark, '§a'])}"
+        query = f"select c from found where not {engine.missing_condition('c', [mark, '§a'])}"
         assert connection.sql(query).to_arrow_table()["c"].to_pylist() == complete
         for frame in connection.table("found"), pl.from_arrow(table).lazy():
             own = frames.LongFrame.of(frame, {})
@@ -309,6 +311,6 @@ def test_microaggregation_publishes_no_age_of_the_middle(capsys, gaps):
 
 
 def test_one_record_with_a_gap_is_enough_to_refuse():
-    job.check_gaps(60, 60)
+    release_job.check_gaps(60, 60)
     with pytest.raises(SchemaError, match="1 of 60 records have missing values"):
-        job.check_gaps(60, 59)
+        release_job.check_gaps(60, 59)

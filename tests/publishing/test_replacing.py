@@ -12,7 +12,7 @@ import pytest
 from support.clinic import CLINIC
 
 from privnb import InputError, OutputExistsError, ResourceError
-from privnb.publishing import decided, from_files, in_parts
+from privnb.publishing import chosen_release, chunked, from_files
 from privnb.sanitizers import KMember
 from privnb.tables import writing
 
@@ -36,7 +36,7 @@ def test_force_replaces_a_release_with_all_that_stands_beside_it(here, out):
     sanitize(CLINIC, "l=2", out, algorithm="Bucketize")
     Path(f"{out}.card.json").write_text("{}", encoding="utf-8")
     Path(f"{out}.notes").write_text("the owner's own", encoding="utf-8")
-    with pytest.raises(OutputExistsError, match="exists already and is left as it is"):
+    with pytest.raises(OutputExistsError, match="exists already and is not changed"):
         sanitize(CLINIC, "k=5", out)
     made = sanitize(CLINIC, "k=5", out, force=True)
     assert made.buckets is None
@@ -60,7 +60,7 @@ def new_release(out, force):
     """Place a small release at `out`, as `sanitize` does."""
     source = out.parent / "people.csv"
     source.touch()
-    with writing.staged(out) as folder:
+    with writing.stage(out) as folder:
         made = folder / "release" / out.name
         made.parent.mkdir()
         if out.suffix:
@@ -69,7 +69,7 @@ def new_release(out, force):
             made.mkdir()
             (made / "part-00001.parquet").write_text("new rows", encoding="utf-8")
         texts = {writing.FACTS: "new facts", writing.CODEBOOK: "new codebook"}
-        writing.finish(made, out, texts, [source], force=force)
+        writing.move_files(made, out, texts, [source], force=force)
 
 
 @pytest.mark.parametrize("failing", ["link", "unlink", "replace", "rename", "mkdir", "write_text", "chmod"])
@@ -102,7 +102,7 @@ def test_whatever_fails_leaves_what_was_there(here, monkeypatch, failing, force,
             else:
                 break
         assert isinstance(found, ResourceError)
-        assert "cannot be written: No space left on device. Nothing is left of it." in str(found)
+        assert "cannot be written: No space left on device. The unfinished file was removed." in str(found)
         assert held(here) == before, f"call {number} of {failing}"
     names = ["part-00001.parquet"] if not out.suffix else []
     own = {f"{out.name}/{each}" for each in names} or {out.name}
@@ -114,9 +114,11 @@ def test_a_disk_that_is_full_while_the_work_is_done_is_said(here, monkeypatch, s
     def full(*_, **__):
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
-    place = (in_parts, "_written") if isinstance(sanitizer, KMember) else (from_files.of_counts, "release_of_counts")
+    place = (chunked, "_written") if isinstance(sanitizer, KMember) else (from_files.from_counts, "release_from_counts")
     monkeypatch.setattr(*place, full)
-    with pytest.raises(ResourceError, match=r"out\.csv cannot be written: Disk quota exceeded. Nothing is left of it"):
+    with pytest.raises(
+        ResourceError, match=r"out\.csv cannot be written: Disk quota exceeded. The unfinished file was removed"
+    ):
         sanitize(CLINIC, sanitizer, "out.csv")
     assert not list(here.iterdir())
 
@@ -140,9 +142,9 @@ def test_files_that_may_not_grow_are_a_full_disk(here, size):
     done = subprocess.run(
         [sys.executable, "-c", FILLS, str(CLINIC), str(size)], check=True, capture_output=True, text=True
     )
-    assert done.stdout.startswith("ResourceError out.csv cannot be written: File too large. Nothing is left of it."), (
-        done
-    )
+    assert done.stdout.startswith(
+        "ResourceError out.csv cannot be written: File too large. The unfinished file was removed."
+    ), done
     assert not [*here.glob("*out*")]
 
 
@@ -157,7 +159,7 @@ def test_an_output_that_appears_meanwhile_is_left_as_it_is(here, monkeypatch, en
         return found
 
     monkeypatch.setattr(writing, "write", appears)
-    with pytest.raises(OutputExistsError, match="exists by now, and is left as it is"):
+    with pytest.raises(OutputExistsError, match="was created in the meantime and is not changed"):
         sanitize(CLINIC, "k=5", out)
     assert [each.name for each in here.iterdir()] == [out + ending]
     assert Path("out").is_dir() if out + ending == "out" else Path(out + ending).read_text("utf-8") == "another"
@@ -173,7 +175,7 @@ def test_two_outputs_of_one_name_are_one_release(here, monkeypatch):
         return write(*given, **more)
 
     monkeypatch.setattr(writing, "write", other)
-    with pytest.raises(OutputExistsError, match="exists by now"):
+    with pytest.raises(OutputExistsError, match="was created in the meantime"):
         sanitize(CLINIC, "k=5", "out.csv")
     assert sorted(each.name for each in here.iterdir()) == ["out.csv" + ending for ending in BESIDE]
     assert "KAnonymity(k=10)" in Path("out.csv.provenance.json").read_text(encoding="utf-8")
@@ -186,7 +188,7 @@ def test_a_release_takes_the_place_of_no_input(here):
     cells.to_csv("parts/a.csv", index=False)
     before = held(here)
     for source, out in (("people.csv", "people.csv"), ("parts", "parts"), ("parts", "parts/a.csv")):
-        with pytest.raises((OutputExistsError, InputError), match=r"is what the release is made of|is never replaced"):
+        with pytest.raises((OutputExistsError, InputError), match=r"is the input of the release|is never replaced"):
             sanitize(source, "k=5", out, dataset=CLINIC, force=True)
     assert held(here) == before
 
@@ -194,5 +196,5 @@ def test_a_release_takes_the_place_of_no_input(here):
 def test_a_place_for_a_decision_may_be_taken_by_force(here):
     sanitize(CLINIC, "k=5", "out.csv")
     with pytest.raises(OutputExistsError):
-        decided.refuse_place("out.csv")
-    decided.refuse_place("out.csv", force=True)
+        chosen_release.check_place("out.csv")
+    chosen_release.check_place("out.csv", force=True)

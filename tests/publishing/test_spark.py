@@ -15,7 +15,7 @@ import privnb
 from privnb.datasets import dataset
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
-from privnb.publishing.in_words import asked
+from privnb.publishing.model_spec import parse_sanitizer
 from privnb.sanitizers import KMember, SanitizationError
 
 
@@ -35,7 +35,7 @@ def test_a_frame_is_released_as_in_memory(clinic):
     """Mondrian's release stands beside that of a file, below."""
     data, model, algorithm = load(CLINIC), "k=3, t=0.4", "local recoding"
     made = privnb.sanitize(clinic, model, dataset=CLINIC, algorithm=algorithm)
-    whole = asked(model, algorithm, data.schema).sanitize(data, rng=None)
+    whole = parse_sanitizer(model, algorithm, data.schema).sanitize(data, rng=None)
     cells = whole.table.astype(object).where(whole.table.notna(), None)
     assert type(made.frame) is type(clinic)
     assert framed.rows(framed.read(made.frame)) == (
@@ -56,10 +56,10 @@ def test_it_is_written_as_a_frame_is(clinic, tmp_path):
         assert one.fetchall() == other.fetchall()
 
 
-def test_what_the_readme_shows_runs(clinic, tmp_path, monkeypatch):
+def test_the_script_of_the_guide_runs(clinic, tmp_path, monkeypatch):
     """As it stands there, but for where the table and its description are."""
     monkeypatch.chdir(tmp_path)
-    text = (dataset.PROJECT / "README.md").read_text(encoding="utf-8")
+    text = (dataset.PROJECT / "docs" / "how-to" / "cluster.md").read_text(encoding="utf-8")
     *_, code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     visits, release = str(tmp_path / "visits"), str(tmp_path / "release")  # Java has a current folder of its own
     clinic.write.parquet(visits)
@@ -68,7 +68,7 @@ def test_what_the_readme_shows_runs(clinic, tmp_path, monkeypatch):
         assert there in code
         code = code.replace(there, here)
     names = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "cluster.md", "exec"), names)
     assert names["spark"].read.parquet(release).count() == 300
     facts = json.loads(Path("release.provenance.json").read_text())
     assert facts == json.loads(json.dumps(names["made"].provenance))
@@ -113,7 +113,7 @@ def test_rows_that_stand_often_are_multiplied_in_the_engine(spark, tmp_path):
 def test_what_is_refused(clinic):
     with pytest.raises(SchemaError, match=r"no column 'ward'"):
         privnb.sanitize(clinic.drop("ward"), "k=5", dataset=CLINIC)
-    with pytest.raises(SchemaError, match="nobody has said what the columns"):
+    with pytest.raises(SchemaError, match="`dataset` must name the description"):
         privnb.sanitize(clinic, "k=5")
     with pytest.raises(SanitizationError, match="works record by record"):
         privnb.sanitize(clinic, KMember(5), dataset=CLINIC)

@@ -8,7 +8,7 @@ from support.results_frame import made
 from privnb import decision
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
-from privnb.reporting.charts.frontier import LETTER, SHAPES, axis_title, domain, overlap, placed
+from privnb.reporting.charts.frontier import LETTER, SHAPES, axis_title, domain, overlap, place_names
 from privnb.sanitizers import catalogue
 
 MISSING = float("nan")
@@ -30,7 +30,7 @@ def points(losses):
                 for seed, each in enumerate(told, 1)
             ]
     names = {(*name.split(" ", 1), "")[:2]: name for name in losses}
-    return decision.points(tidy(rows), privacy="risk", utility="cost", names=names).assign(refused="")
+    return decision.compute_points(tidy(rows), privacy="risk", utility="cost", names=names).assign(refused="")
 
 
 def noise(mean, seeds=10):
@@ -65,7 +65,8 @@ def test_titled_described_small_and_drawn_without_a_network(case, caps, capfd):
     import vl_convert
 
     spec = charts.frontier(case, **caps).to_dict()
-    assert "efficient" in spec["title"]["text"][0]
+    assert len(" ".join(spec["title"]["text"]).split()) <= 12
+    assert "efficient" in " ".join(spec["title"]["subtitle"]) or case.status.ne("efficient").all()
     assert len(spec["description"]) > 40
     assert all(len(rows) <= 500 for rows in spec["datasets"].values())
     svg = vl_convert.vegalite_to_svg(spec, show_warnings=True)
@@ -88,36 +89,37 @@ def subtitle(chart):
 @pytest.mark.slow
 def test_the_title_is_computed():
     curve = points({"Identity": (1, 0), "KMember k=2": (0.2, 0.2), "KMember k=3": (0.3, 0.3), "Suppress": (0, 1)})
-    assert title(charts.frontier(curve)) == "3 of 4 releases are efficient; the knee is KMember k=2"
-    assert title(charts.frontier(curve, privacy_cap=0.1)) == (
-        "3 of 4 releases are efficient; the least utility loss with a privacy loss of at most 0.1: Suppress"
-    )
-    assert "at most 0.1: none" in title(charts.frontier(curve[curve.setting == "Identity"], privacy_cap=0.1))
-    assert title(charts.frontier(points(CASES["none can be compared"]))) == "None of 1 releases are efficient"
+    assert title(charts.frontier(curve)) == "3 of 4 releases are efficient"
+    assert "the knee (KMember k=2)" in subtitle(charts.frontier(curve))
+    assert title(charts.frontier(curve, privacy_cap=0.1)) == "Suppress loses least within the cap"
+    assert title(charts.frontier(curve[curve.setting == "Identity"], privacy_cap=0.1)) == "No release meets the cap"
+    assert title(charts.frontier(points(CASES["none can be compared"]))) == "None of 1 release is efficient"
 
 
 @pytest.mark.slow
 def test_only_what_is_drawn_is_explained():
     exact = subtitle(charts.frontier(points(CASES["people"])))
-    for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
+    for word in ("Grey", "Hollow", "Thin lines", "Dashed", "cannot be drawn"):
         assert word not in exact
     much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
-    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Ring: the knee"):
+    for word in ("Grey marks", "Hollow marks", "Thin lines are 95% intervals", "Dashed", "ring is the knee"):
         assert word in much
-    assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
+    assert "1 release without a known loss cannot be drawn." in subtitle(
+        charts.frontier(points(CASES["an infinite loss"]))
+    )
 
 
 @pytest.mark.slow
 def test_the_choice_within_the_caps_is_ringed_and_named():
     table = points(CASES["many"])
-    chosen = decision.choices(table, privacy_cap=0.4).setting[0]
+    chosen = decision.choose_by_losses(table, privacy_cap=0.4).setting[0]
     chart = charts.frontier(table, privacy_cap=0.4).to_dict()
     (ring,) = (layer for layer in chart["layer"] if layer["mark"].get("strokeWidth") == 3)
     (at,) = chart["datasets"][ring["data"]["name"]]
     assert at == table.set_index("setting").loc[chosen, list(decision.AXES)].to_dict()
     assert any(row.get("text") == chosen for rows in chart["datasets"].values() for row in rows)
-    assert "Orange ring: the choice within the caps." in subtitle(charts.frontier(table, privacy_cap=0.4))
-    assert "Orange" not in subtitle(charts.frontier(table))
+    assert "The orange ring is the choice within the caps." in subtitle(charts.frontier(table, privacy_cap=0.4))
+    assert "orange" not in subtitle(charts.frontier(table))
 
 
 def test_a_withheld_number_is_drawn_at_its_upper_bound():
@@ -134,8 +136,8 @@ def test_a_lower_bound_is_drawn_as_far_as_it_is_known():
     rows = [row for rows in chart.to_dict()["datasets"].values() for row in rows if "privacy_high" in row]
     assert [row["privacy_high"] for row in rows] == [pytest.approx(0.3)]
     assert rows[0]["privacy_low"] == pytest.approx(table.privacy_low[0])
-    assert "Laplace noise, hollow or grey: at least what is shown is lost." in subtitle(chart)
-    assert "at least what is shown" not in subtitle(charts.frontier(points(CASES["many"])))
+    assert "For Laplace noise, only a lower bound of the loss is known." in subtitle(chart)
+    assert "lower bound" not in subtitle(charts.frontier(points(CASES["many"])))
 
 
 def test_without_any_loss_it_says_so():
@@ -149,7 +151,7 @@ def test_names_cover_no_mark_and_no_other_name():
     efficient = drawn[drawn.status == "efficient"].sort_values(["privacy", "utility"])
     domains = {axis: domain(drawn, axis, None) for axis in decision.AXES}
     caps = {"privacy": 0.4, "utility": None}
-    names = placed(drawn, efficient, [decision.knee(table).name], caps, domains)
+    names = place_names(drawn, efficient, [decision.find_knee(table).name], caps, domains)
     assert len(names) >= len(efficient) / 2
     assert set(names.text) <= set(efficient.setting), "a name says the sanitizer, too"
     boxes = []
@@ -177,14 +179,16 @@ def test_names_cover_no_mark_and_no_other_name():
 
 def test_the_table_of_choices():
     releases = points(CASES["many"])
-    choices = decision.choices(releases, privacy_cap=0.4)
+    choices = decision.choose_by_losses(releases, privacy_cap=0.4)
     shown = charts.which(choices).rows
     assert shown.setting.tolist() == choices.setting.tolist()
     chosen = choices.iloc[0]
     baseline = f"; baseline {chosen.privacy_baseline:.3g}" if chosen.privacy_baseline > 0 else ""
     assert shown.privacy[0] == f"{chosen.privacy:.3g}{baseline}"
-    assert shown.why[0] == f"{chosen.why}; it costs {chosen.costs}"
-    nothing = charts.which(decision.choices(releases[releases.setting == "Identity"], privacy_cap=0.4)).rows.iloc[0]
+    assert (shown.why[0], shown.costs[0]) == (str(chosen.why), str(chosen.costs))
+    nothing = charts.which(
+        decision.choose_by_losses(releases[releases.setting == "Identity"], privacy_cap=0.4)
+    ).rows.iloc[0]
     assert (nothing.setting, nothing.privacy, nothing.utility) == ("none", "", "")
 
 
@@ -194,7 +198,7 @@ def test_the_table_of_efficient_releases():
     efficient = releases[releases.status == "efficient"].sort_values("privacy")
     assert aggregate.rows.setting.tolist() == efficient.setting.tolist()
     random = efficient[efficient.kind == "randomised"].iloc[0]
-    said = f"{random.privacy:.3f} ({random.privacy_low:.3f} to {random.privacy_high:.3f})"
+    said = f"{random.privacy:.3f} ({random.privacy_low:.3f}–{random.privacy_high:.3f})"
     assert said in aggregate.rows.privacy.tolist()
     assert "None of these settings" in charts.efficient(points(CASES["none can be compared"])).data
 
@@ -212,11 +216,11 @@ def test_axes_say_their_unit_once():
 
 def test_no_two_kinds_share_a_shape():
     """Of more sanitizers than there are shapes a mark says the kind of release, and the legend too."""
-    assert len(set(SHAPES)) == len(SHAPES) >= len(catalogue.GROUPS) + 1
+    assert len(set(SHAPES)) == len(SHAPES) >= len(catalogue.GROUP_BY_TREATMENT) + 1
     many = [name for name in catalogue.kinds() if name not in ("Identity", "Suppress")]
     assert len(many) > len(SHAPES)
     drawn = str(charts.frontier(points({name: (0.1 * place, 0.5) for place, name in enumerate(many)})).to_dict())
-    assert "Colour and shape: the kind of release." in drawn
+    assert "Color and shape show the kind of release." in drawn
     assert all(catalogue.group(name) in drawn for name in many)
 
 
@@ -228,6 +232,6 @@ def test_the_map_has_a_line_for_each_release_kind_by_kind():
     assert privacy["encoding"]["y"]["sort"] == utility["encoding"]["y"]["sort"]
     kinds = [catalogue.group(drawn.set_index("setting").sanitizer[name]) for name in privacy["encoding"]["y"]["sort"]]
     assert list(dict.fromkeys(kinds)) == ["the ends", "generalization", "noise"], "those of a kind stand together"
-    assert "of those that may be chosen" in str(chart["title"])
+    assert "Least risk of the possible choices: Suppress" in str(chart["title"])
     nothing = charts.risk_utility(drawn.assign(privacy=MISSING))
     assert "None of these settings has a release with both numbers" in str(nothing)

@@ -3,15 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support.results_frame import finding, frame
-from support.sentences import words
+from support.results_frame import frame
 
 from privnb import decision
-from privnb.evaluation.results import join
+from privnb.evaluation.results import join_results
 from privnb.papers import findings as paper_findings
 from privnb.reporting import findings
 from privnb.reporting.findings.adversary import subgroups
-from privnb.reporting.findings.base import Finding, reported
 
 
 def results(*rows, seed=1):
@@ -22,78 +20,38 @@ def results(*rows, seed=1):
 NONE = np.nan
 
 
-def test_a_finding_is_one_sentence_of_one_form():
-    found = Finding(
-        "People guessed right",
-        1234,
-        1200,
-        1260,
-        "{:,.0f} people",
-        "k-member clustering, k = 9",
-        {"the guess": 900},
-        "lower",
-        "So it is.",
-    )
-    assert str(found).replace("\ufdd0", "**") == (
-        "**People guessed right: 1,234 people** under k-member clustering, k = 9 (95% interval 1,200 to 1,260); the "
-        "guess: 900 people; lower is better. So it is."
-    )
-    assert found.title == (
-        "People guessed right: 1,234 people under k-member clustering, k = 9 (95% interval 1,200 to 1,260); the guess: "
-        "900 people"
-    )
-    assert found.text.replace("\ufdd0", "") == "1,234 people (95% interval 1,200 to 1,260; the guess: 900)"
-    few = Finding("People", NONE, 1, 9, "{:,.0f} people", beside={"the guess": NONE})
-    assert str(few).replace("\ufdd0", "") == "People: fewer than 10 people; the guess: withheld."
-    assert few.title == "People: withheld; the guess: withheld"
-    assert few.text.replace("\ufdd0", "") == "fewer than 10 people (the guess: withheld)"
-
-
-@pytest.mark.parametrize(
-    ("format", "numbers", "said"),
-    [
-        ("{:,.0f} people", (NONE, 91, 99), "more than 90 people"),
-        ("{:,.0f} people", (NONE, NONE, NONE), "withheld"),
-        ("{:.1%} of people", (NONE, 0.01, 0.09), "1% to 9% of people (withheld)"),
-        ("{:.3g}", (np.inf,), "unbounded"),
-    ],
-)
-def test_a_withheld_number_is_said_by_its_bounds(format, numbers, said):
-    assert reported(format, *numbers) == said
-
-
-def test_who_stands_out():
-    said = findings.uniqueness(
+def unique(*rows):
+    return findings.uniqueness(
         results(
             ("Identity", "", "records", "", "", 1000, NONE, NONE, NONE),
-            ("Identity", "", "unique", "", "age", 0.01, 0, 0.02, 0),
-            ("Identity", "", "unique", "", "age, sex", 0.05, 0, 0.1, 0),
-            ("Identity", "", "unique", "", "age, town", 0.2, 0.1, 0.3, 0),
-            ("Identity", "", "unique", "", "age, sex, town", 0.4, 0.35, 0.45, 0),
+            *(("Identity", "", "unique", "", names, *numbers, 0) for names, *numbers in rows),
         )
     )
-    assert said.data == (
-        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone (toy): nobody else shares all 3 "
-        "quasi-identifiers. A blind guess finds 1 record in 1,000. **Age and town** alone single out 20% of people."
-    )
 
 
-def test_two_facts_that_may_single_out_most_are_named_even_if_their_number_is_withheld():
-    """That another pair singles out nobody would be read as the most that two facts do."""
-    said = findings.uniqueness(
-        results(
-            ("Identity", "", "records", "", "", 1000, NONE, NONE, NONE),
-            ("Identity", "", "unique", "", "age, sex", 0, 0, 0.004, 0),
-            ("Identity", "", "unique", "", "age, town", NONE, 0.001, 0.009, 0),
-            ("Identity", "", "unique", "", "age, sex, town", 0.4, 0.35, 0.45, 0),
-        )
-    )
-    assert said.data.endswith("**Age and town** alone single out 0.1% to 0.9% of people (withheld).")
+def test_people_who_are_unique():
+    said = unique(
+        ("age", 0.01, 0, 0.02), ("age, sex", 0.05, 0, 0.1), ("age, town", 0.2, 0.1, 0.3),
+        ("age, sex, town", 0.4, 0.35, 0.45),
+    )  # fmt: skip
+    everything, (pair,) = said.given["all"], said.given["pairs"]
+    assert (everything["value"], everything["attributes"], said.given["records"]) == (0.4, 3, 1000)
+    assert (pair["attributes"], pair["value"]) == (["age", "town"], 0.2)
+    assert said.data.startswith("40% (95% CI 35–45%) of 1,000 people are unique")
 
 
-def test_a_table_whose_description_names_no_quasi_identifier_is_not_called_harmless():
-    said = findings.uniqueness(results(("Identity", "", "records", "", "", 1000, NONE, NONE, NONE))).data
-    assert said.startswith("Who stands out is not known: the description names no quasi-identifier.")
+def test_the_pair_that_may_single_out_most_is_named_even_if_its_number_is_withheld():
+    """That another pair singles out nobody would be read as the most that two attributes do."""
+    said = unique(("age, sex", 0, 0, 0.004), ("age, town", NONE, 0.001, 0.009), ("age, sex, town", 0.4, 0.35, 0.45))
+    (pair,) = said.given["pairs"]
+    assert (pair["attributes"], pair["value"], pair["high"]) == (["age", "town"], None, 0.009)
+    assert "Age and town alone single out between 0.1% and 0.9% of people" in said.data
+
+
+def test_a_table_without_quasi_identifiers_is_not_called_harmless():
+    said = unique()
+    assert said.given["all"] is None
+    assert "no risk is measured" in said.data
 
 
 def spans(*rows):
@@ -101,23 +59,16 @@ def spans(*rows):
     return results(*((s, p, "certainty_penalty", "", "", value, NONE, NONE, NONE) for s, p, value in rows))
 
 
-def test_what_it_costs():
+def test_detail_is_compared_at_the_strictest_bounds():
     rows = (("Mondrian", "k=2", 0.02), ("Mondrian", "k=9", 0.1), ("KMember", "k=9", 0.3), ("FullDomain", "k=9", NONE))
     said = findings.release_costs(spans(*rows, ("Mondrian", "t=0.2", 0.4), ("Mondrian", "t=0.1", 0.5)))
-    assert said.data.startswith(
-        "A published cell spans on average **10% of the domain** under Mondrian, k = 9, and **30% of the domain** "
-        "under k-member clustering, k = 9."
-    )
-    most = finding(said, "At k = 9 a cell spans on average at most")
-    assert (most.value, most.beside["least, Mondrian, k = 9"], most.note) == (
-        0.3,
-        0.1,
-        "Withheld: Full-domain recoding, k = 9.",
-    )
-    assert finding(said, "At t = 0.1 a cell spans on average at most").value == 0.5, "a smaller t asks for more"
-    assert findings.release_costs(spans(("FullDomain", "k=9", NONE))).data.startswith(
-        "- **At k = 9 a cell spans on average at most: withheld**"
-    )
+    k, t = said.given["bounds"]
+    assert (k["letter"], k["bound"], k["least"]["value"], k["most"]["value"]) == ("k", 9, 0.1, 0.3)
+    assert [each["setting"] for each in k["withheld"]] == ["Full-domain recoding, k = 9"]
+    assert (t["bound"], t["most"]["value"]) == (0.1, 0.5), "a smaller t asks for more"
+    assert "10% of the domain with Mondrian, k = 9" in said.data
+    (hidden,) = findings.release_costs(spans(("FullDomain", "k=9", NONE))).given["bounds"]
+    assert (hidden["least"], len(hidden["withheld"])) == (None, 1)
 
 
 def decline(sanitizer, parameters, miner, value, error=0.001):
@@ -140,22 +91,25 @@ KEPT = (
 )
 
 
-def test_what_users_lose_beside_a_mere_guess():
-    said = findings.utility_declines(kept(*KEPT)).data
-    assert said == (
-        "Under k-member clustering, k = 9, a loses most: it rightly predicts the s of **10.0%** (95% interval 9.9% to "
-        "10.1%) fewer people than on the original. A mere guess, the commonest value for everybody, loses **12%**."
-    )
+def declines_of(rows):
+    return findings.utility_declines(rows).given
 
 
-def test_what_users_keep_when_no_miner_beats_the_guess():
-    assert (
-        "**no miner beats a mere guess** even on the original" in findings.utility_declines(kept(*KEPT, best=650)).data
-    )
+def test_the_largest_decline_is_compared_with_a_guess():
+    said = findings.utility_declines(kept(*KEPT))
+    largest = said.given["largest"]
+    assert (largest["setting"], largest["miner"], largest["value"]) == ("k-member clustering, k = 9", "a", 0.1)
+    assert said.given["guess"]["better"] == "this"
+    assert said.given["guess"]["lost"] == pytest.approx(0.125)
+    assert "10.0% (95% CI 9.9–10.1%) fewer people" in said.data
 
 
-def test_what_users_keep_without_a_release():
-    assert "no decline to speak of" in findings.utility_declines(kept(("Identity", "", "a", 0))).data
+def test_no_miner_beats_the_guess():
+    assert declines_of(kept(*KEPT, best=650))["guess"] == {"better": "none", "lost": None}
+
+
+def test_no_release_has_no_decline():
+    assert declines_of(kept(("Identity", "", "a", 0)))["largest"] is None
 
 
 def noisy(noise, absent, *, seed=1):
@@ -168,25 +122,23 @@ def noisy(noise, absent, *, seed=1):
     )
 
 
-def test_noise_is_set_beside_leaving_out_what_it_blurs():
-    same = findings.utility_declines(noisy(0.03, 0.0305))
-    costs = finding(same, "Noise costs one miner")
-    assert costs.value == 0.03
-    assert costs.beside["Suppression, attributes = age, education"] == "3.0% to 3.0%"
-    assert "no evidence that noise differs from leaving these attributes out" in costs.note
-    more = findings.utility_declines(noisy(0.05, 0.03))
-    assert "users do better without these attributes" in finding(more, "Noise costs").note
-    less = findings.utility_declines(noisy(0.01, 0.03))
-    assert "nowhere costs more" in finding(less, "Noise costs").note
-    assert less.data.startswith("Under Laplace noise"), "what is left out for comparison is no choice of the owner"
+def test_noise_is_compared_with_leaving_out_its_attributes():
+    same = declines_of(noisy(0.03, 0.0305))
+    noise = same["noise"]
+    assert (noise["most"]["value"], noise["differs"]) == (0.03, [])
+    absent = {"setting": "Suppression, attributes = age, education", "low": 0.0305, "high": 0.0305}
+    assert noise["absent"] == absent
+    assert declines_of(noisy(0.05, 0.03))["noise"]["differs"] == ["more"]
+    less = declines_of(noisy(0.01, 0.03))
+    assert less["noise"]["differs"] == ["less"]
+    assert less["largest"]["setting"].startswith("Laplace noise"), "attributes left out are not a choice of the owner"
 
 
 def test_noise_is_compared_seed_by_seed():
     # Intervals over people overlap, yet the noise costs about .0015 more in every repeat.
     costs = ((0.03, 0.0285), (0.031, 0.0296), (0.032, 0.0304))
     seeds = [noisy(*pair, seed=seed) for seed, pair in enumerate(costs, start=1)]
-    said = findings.utility_declines(pd.concat(seeds))
-    assert "Where noise costs more" in finding(said, "Noise costs").note
+    assert declines_of(pd.concat(seeds))["noise"]["differs"] == ["more"]
 
 
 LINKS = results(
@@ -215,107 +167,135 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
     )
 
 
-def test_the_worst_miner_stands_beside_its_controls():
-    said = findings.adversary_gains(join(attack(), LINKS))
-    assert said.data.startswith(
-        "One miner nears the age of **500 people** (95% interval 480 to 520; shuffled guesses: 350) under "
-        "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) "
-        "there."
-    )
-    beyond = finding(said, "beyond its guesses permuted at random")
-    assert beyond.value == 150
-    assert beyond.note == "One seed does not tell how sure that is."
-    assert finding(said, "beyond what it reaches for people whose rows it did not see (480)").value == 20
+def gains_of(attacked, links=None):
+    """The data of `adversary_gains`, and what is compared in the first setting."""
+    given = findings.adversary_gains(join_results(attacked, LINKS if links is None else links)).given
+    return given, *given["compared"][:1]
 
 
-def test_the_longest_answer_has_forty_words():
-    """All of Adult: two releases, two intervals, and a chance of one person."""
-    noise = mined(("LaplaceNoise", "epsilon=0.5", "worst", 42836, 42595, 43078, 39932))
-    said = findings.adversary_gains(join(noise, LINKS.assign(baseline=1 / 45222))).data.split("\n\n")[0]
-    assert "1 in 45,000" in said
-    assert words(said) == 40
+def ends(number):
+    return [round(number[name]) for name in ("value", "low", "high")]
 
 
-def test_the_answer_is_of_a_number_that_may_be_told():
+def test_the_worst_miner_is_compared_with_its_controls():
+    said = findings.adversary_gains(join_results(attack(), LINKS))
+    miner, neighbour = said.given["miner"], said.given["neighbour"]
+    assert ends(miner) == [500, 480, 520]
+    assert (miner["control"], miner["baseline"], miner["excess"]) == ("permuted", 350, 150)
+    assert (neighbour["value"], neighbour["baseline"]) == (0.3, 0.001)
+    (compared,) = said.given["compared"]
+    assert (compared["control"], compared["excess"]["value"], compared["unseen"]["value"]) == ("permuted", 150, 20)
+    assert compared["unseen"]["reached"] == 480
+    assert (compared["excess"]["seeds"], compared["excess"]["low"]) == (1, None)
+    text = said.data
+    assert "500 people (95% CI 480–520)" in text
+    assert "the attack adds 150 people" in text
+    assert "One seed does not show how certain this difference is." in text
+
+
+def test_the_answer_is_of_a_number_that_may_be_published():
     few = mined(("LaplaceNoise", "epsilon=0.5", "worst", NONE, 991, 999, NONE))
-    text = findings.adversary_gains(join(pd.concat([few, attack()]), LINKS)).data
-    assert "nears the age of **500 people**" in text.split("\n\n")[0]
+    given, _ = gains_of(pd.concat([few, attack()]))
+    assert given["miner"]["value"] == 500
 
 
 def test_nothing_is_left_where_chance_gives_as_much():
-    beyond = finding(findings.adversary_gains(join(attack(chance=505), LINKS)), "beyond its guesses permuted")
-    assert beyond.value == -5
-    assert "no more than needs no attack at all" in beyond.note
+    _, one = gains_of(attack(chance=505))
+    assert (one["excess"]["value"], one["excess"]["is_positive"]) == (-5, False)
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((470, 495, 505), start=1)]
-    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
+    _, three = gains_of(pd.concat(seeds))
     # More in two seeds of three: 10 -+ 4.303 * 18.03 / sqrt(3).
-    assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, -35, 55]
-    assert "no more than needs no attack at all" in beyond.note
+    assert ends(three["excess"]) == [10, -35, 55]
+    assert not three["excess"]["is_positive"]
 
 
-def test_what_a_persons_own_row_gives():
+def test_the_gain_of_a_persons_own_row():
     seeds = [attack(unseen=unseen, seed=seed) for seed, unseen in enumerate((398, 400, 402), start=1)]
-    own = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "did not see (400)")
-    assert [round(each) for each in (own.value, own.low, own.high)] == [100, 95, 105]
-    assert own.note == ""
-    own = finding(findings.adversary_gains(join(attack(unseen=500), LINKS)), "did not see (500)")
-    assert "no evidence that a person's own row helps" in own.note
+    _, own = gains_of(pd.concat(seeds))
+    assert (own["unseen"]["reached"], ends(own["unseen"])) == (400, [100, 95, 105])
+    assert own["unseen"]["is_positive"]
+    _, own = gains_of(attack(unseen=500))
+    assert not own["unseen"]["is_positive"]
 
 
 def test_controls_are_compared_seed_by_seed():
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((488, 490, 492), start=1)]
-    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
+    _, compared = gains_of(pd.concat(seeds))
     # Within a seed's interval over people, but by 10 in the mean of three seeds: 10 -+ 4.303 * 2 / sqrt(3).
-    assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, 5, 15]
-    assert beyond.note == ""
+    assert ends(compared["excess"]) == [10, 5, 15]
+    assert compared["excess"]["is_positive"]
 
 
 def test_no_difference_is_of_more_people_than_there_are():
     seeds = [attack(zero=0, chance=chance, seed=seed) for seed, chance in enumerate((10, 300, 490), start=1)]
-    rows = join(pd.concat(seeds), LINKS)
-    free = finding(findings.adversary_gains(rows), "beyond its guesses permuted")
-    assert free.high > 600, "Student's t of three seeds"
+    rows = join_results(pd.concat(seeds), LINKS)
+    free = findings.adversary_gains(rows).given["compared"][0]["excess"]
+    assert free["high"] > 600, "Student's t of three seeds"
     rows["of"] = np.where(rows.measure == "anti_utility", 600, rows.of)
-    bound = finding(findings.adversary_gains(rows), "beyond its guesses permuted")
-    assert (bound.value, bound.low, bound.high) == (free.value, free.low, 600)
+    bound = findings.adversary_gains(rows).given["compared"][0]["excess"]
+    assert (bound["value"], bound["low"], bound["high"]) == (free["value"], free["low"], 600)
 
 
-def test_seeds_that_are_all_alike_are_no_proof_and_no_all_clear():
+def test_seeds_of_equal_values_have_no_interval():
     seeds = [attack(chance=300, zero=0, seed=seed) for seed in (1, 2, 3)]
-    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
-    assert beyond.value == 200
-    assert np.isnan(beyond.low)
-    assert beyond.note == "3 seeds so alike do not tell how sure that is."
+    said = findings.adversary_gains(join_results(pd.concat(seeds), LINKS))
+    excess = said.given["compared"][0]["excess"]
+    assert (excess["value"], excess["low"], excess["are_equal"]) == (200, None, True)
+    assert "The 3 seeds gave the same difference" in said.data
 
 
-def nearer(*numbers):
-    said = findings.adversary_gains(join(mined(("KMember", "k=2", "worst", *numbers)), LINKS))
+def test_two_equal_seeds_of_three_have_an_interval():
+    seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((488, 488, 491), start=1)]
+    _, compared = gains_of(pd.concat(seeds))
+    # 11 -+ 4.303 * 1.732 / sqrt(3)
+    assert ends(compared["excess"]) == [11, 7, 15]
+    assert not compared["excess"]["are_equal"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((NONE, 1, 9, NONE), "fewer than 10 people"),
+        ((NONE, 1, 4, NONE), "fewer than 5 people"),
+        ((NONE, 91, 99, NONE), "more than 90 people"),
+        ((NONE, NONE, NONE, 200), "withheld"),
+    ],
+)
+def test_a_withheld_count_is_as_small_as_its_bound(numbers, text):
+    said = findings.adversary_gains(join_results(mined(("KMember", "k=2", "worst", *numbers)), LINKS))
     assert "nan" not in said.data
-    assert not said.found, "numbers are not set apart where too few people are hit"
-    return said.data.split(" under ")[0]
+    assert "None" not in said.data
+    assert said.given["compared"] == [], "numbers are not compared where too few people are hit"
+    assert said.given["miner"]["excess"] is None
+    assert text in said.data
 
 
-def test_a_withheld_count_is_as_small_as_its_bound():
-    assert "**fewer than 10 people** (guess: withheld)" in nearer(NONE, 1, 9, NONE)
-    assert "fewer than 5 people" in nearer(NONE, 1, 4, NONE)
-    assert "more than 90 people" in nearer(NONE, 91, 99, NONE)
-    assert "withheld" in nearer(NONE, NONE, NONE, 200)
-
-
-def test_who_is_hit():
+def test_the_group_that_is_hit_most():
     shares = results(
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
         ("KMember", "k=2", "nearer_share", "worst", "sex Male", NONE, 0.01, 0.09, NONE),
     )
     found = subgroups(shares)
-    assert found.subject.endswith("who is hit: of sex Female")
-    assert (found.value, found.setting) == (0.2, "k-member clustering, k = 2")
-    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9%"}
-    assert "No group is hit clearly more than another" in subgroups(shares.assign(high=0.3, low=0.05))
+    assert (found["group"], found["value"], found["setting"]) == ("sex Female", 0.2, "k-member clustering, k = 2")
+    assert found["baseline"] == 0.05
+    assert found["other"] == {"group": "sex Male", "value": None, "high": 0.09}
+    assert subgroups(shares.assign(high=0.3, low=0.05)) is None
+
+
+def test_the_neighbour_is_that_of_the_miners_release_and_the_worst_release_is_named():
+    """Two sentences about two releases were read as one."""
+    attacked = mined(("KMember", "k=9", "worst", 500, 480, 520, 200))
+    said = findings.adversary_gains(join_results(attacked, LINKS))
+    neighbour, most = said.given["neighbour"], said.given["most_linked"]
+    assert (neighbour["setting"], neighbour["value"]) == ("k-member clustering, k = 9", 0.1)
+    assert (most["setting"], most["value"]) == ("k-member clustering, k = 2", 0.3)
+    assert "The neighbor re-identifies most people with k-member clustering, k = 2: 30% of people" in said.data
+    assert findings.adversary_gains(join_results(attack(), LINKS)).given["most_linked"] is None
 
 
 def test_without_links_nothing_is_said_of_a_neighbour():
-    assert "neighbour" not in findings.adversary_gains(join(attack(), LINKS.iloc[:1])).data
+    given, _ = gains_of(attack(), LINKS.iloc[:1])
+    assert given["neighbour"] is None
 
 
 def chosen(*rows):
@@ -341,26 +321,27 @@ CHOSEN = (
 )
 
 
-def test_what_the_owner_chooses():
+def choices_of(rows, links=NO_LINKS, **options):
+    """The data of `owner_choice`, and the first scenario."""
+    given = findings.owner_choice(rows, links, **options).given
+    return given, given["scenarios"][0]
+
+
+def test_the_owners_choice():
     rows = pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65), ("k=50", 80, 60, 100), ("k=99", 90, 70, 110))])
-    said = findings.owner_choice(rows, NO_LINKS)
-    choice = finding(said, "Scenario A: by the worst miner the paper's rule chooses k-member clustering, k = 2")
-    assert choice.value == 0.75
-    assert choice.beside == {
-        "other criteria that choose the same": "1 of 2",
-        "k-member clustering, k = 9 instead": "by vote of all miners",
-        "not distinguishable from it": "k-member clustering, k = 9",
-    }
-    margin = finding(said, "Scenario A: more people for whom the worst miner comes nearer, at least")
-    assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "k-member clustering, k = 50")
-    assert (
-        finding(said, "Scenario B: by the worst miner the paper's rule chooses k-member clustering, k = 9").value == 1
-    )
-    assert "The choice depends on the scenario" in said.data
-    assert "That no attack is found is not safety" in said.data
+    given, first = choices_of(rows)
+    assert (first["scenario"], first["setting"], first["seeds"]) == ("A", "k-member clustering, k = 2", 0.75)
+    assert (first["agree"], first["criteria"]) == (1, 2)
+    assert first["instead"] == [{"setting": "k-member clustering, k = 9", "criteria": ["vote of all miners"]}]
+    assert first["tied"] == ["k-member clustering, k = 9"]
+    (best,) = first["next"]
+    assert (best["setting"], ends(best)) == ("k-member clustering, k = 50", [80, 60, 100])
+    assert given["scenarios"][1]["setting"] == "k-member clustering, k = 9"
+    assert len(given["choices"]) == 2
+    assert "k-member clustering with k = 2" in findings.owner_choice(rows, NO_LINKS).data
 
 
-def test_what_the_papers_rule_chooses_is_said_beside_whom_it_leaves_linkable():
+def test_the_papers_rule_leaves_people_linkable():
     """It chooses k=2, under which a neighbour finds one person in five."""
     found, size = "reidentification_rate", "smallest_combination"
     links = results(
@@ -369,84 +350,66 @@ def test_what_the_papers_rule_chooses_is_said_beside_whom_it_leaves_linkable():
         ("KMember", "k=2", size, "", "", NONE, 1, 4, NONE), ("KMember", "k=9", size, "", "", NONE, 5, 9, NONE),
         ("KMember", "k=9", found, "", "", 0.05, 0.04, 0.06, 0.001),
     )  # fmt: skip
-    said = findings.owner_choice(chosen(*CHOSEN), links)
-    loose = finding(said, "With k-member clustering, k = 2, the rule's choice, a neighbour finds the row of")
-    assert (loose.value, loose.setting) == (0.2, "")
-    assert loose.beside["original"] == "55% of people"
-    assert loose.beside["who share the rarest combination of quasi-identifiers"] == "fewer than 5 people"
-    assert loose.note == "That is below the floor of 5 people: it is not recommended, whatever the rule says."
-    assert "no recommendation" in finding(said, "With k-member clustering, k = 9").note
-    strict = finding(findings.owner_choice(chosen(*CHOSEN), links, floor=20), "With k-member clustering, k = 9")
-    assert "below the floor of 20 people" in strict.note
-    assert "the owner chooses" not in said.data
+    loose, strict = choices_of(chosen(*CHOSEN), links)[0]["linkable"]
+    assert (loose["setting"], loose["value"], loose["original"]["value"]) == ("k-member clustering, k = 2", 0.2, 0.55)
+    assert (loose["rarest"]["value"], loose["rarest"]["high"], loose["is_too_rare"]) == (None, 4, True)
+    assert not strict["is_too_rare"]
+    assert choices_of(chosen(*CHOSEN), links, min_class_size=20)[0]["linkable"][1]["is_too_rare"]
+    assert "shared by fewer than 5 people" in findings.owner_choice(chosen(*CHOSEN), links).data
 
 
-def test_a_choice_by_one_seed_says_so():
-    said = findings.owner_choice(
-        pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))]),
-        NO_LINKS,
+def test_a_choice_by_one_seed_is_marked():
+    given, first = choices_of(
+        pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))])
     )
-    choice = finding(said, "chooses k-member clustering, k = 2")
-    assert choice.number == "one seed"
-    assert choice.beside["other criteria that choose the same"] == "1 of 1"
-    assert finding(said, "more people").value == 30
-    assert "scenarios" not in said.data
+    assert first["is_one_seed"]
+    assert (first["agree"], first["criteria"], first["next"][0]["value"]) == (1, 1, 30)
+    assert given["choices"] == ["k-member clustering, k = 2"]
 
 
-def test_a_withheld_margin_is_no_number():
+def test_a_withheld_margin_is_not_a_number():
     rows = (("k=9", NONE, NONE, NONE), ("k=50", 80, 60, 100))
-    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]), NO_LINKS)
-    choice = finding(said, "chooses k-member clustering, k = 2")
-    assert choice.value == 1
-    assert choice.beside["withheld, as few people are hit"] == "k-member clustering, k = 9"
-    assert finding(said, "more people").value == 80
-    text = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])]), NO_LINKS).data
-    assert "one seed" not in text, "nothing says how many seeds there were"
-    assert "withheld" in text
-    assert "nan" not in text
+    _, first = choices_of(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]))
+    assert (first["withheld"], first["next"][0]["value"]) == (["k-member clustering, k = 9"], 80)
+    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])]), NO_LINKS)
+    assert not said.given["scenarios"][0]["is_one_seed"], "nothing states how many seeds there were"
+    assert "withheld" in said.data
+    assert "nan" not in said.data
 
 
 def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
-    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]), NO_LINKS)
-    assert finding(said, "chooses").beside["not distinguishable from it"] == "k-member clustering, k = 9"
-    assert (finding(said, "more people").value, finding(said, "more people").setting) == (
-        80,
-        "k-member clustering, k = 50",
-    )
+    _, first = choices_of(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]))
+    assert first["tied"] == ["k-member clustering, k = 9"]
+    assert [(each["value"], each["setting"]) for each in first["next"]] == [(80, "k-member clustering, k = 50")]
 
 
-def test_what_the_owner_weights_need_not_be_people():
+def test_weights_of_the_owner_need_not_be_people():
     rows = pd.concat([chosen(("W", "worst", "k=2", 1)), others(("k=9", 30.5, 20, 41), scenario="W")])
-    said = findings.owner_choice(rows, NO_LINKS)
-    margin = finding(said, "more by the owner's weights")
-    assert (margin.value, margin.low, margin.high) == (30.5, 20, 41)
-    assert "people**" not in said.data
-    assert "more people" not in said.data
+    _, first = choices_of(rows)
+    (best,) = first["next"]
+    assert (best["value"], best["low"], best["high"], best["format"]) == (30.5, 20, 41, "{:,.1f}")
 
 
 def test_a_scenario_of_few_people_is_not_passed_over():
-    rows = chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1))
-    text = findings.owner_choice(rows, NO_LINKS).data
-    assert "Scenario W: by the worst miner too few people are hit to compare." in text
-    assert "Scenario A: by the worst miner the paper's rule chooses k-member clustering, k = 2" in text
+    given, first = choices_of(chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1)))
+    assert first["setting"] == "k-member clustering, k = 2"
+    assert given["scenarios"][1] == {"scenario": "W", "setting": None}
 
 
 def test_many_criteria_that_agree_are_counted():
     rows = [("A", criterion, "k=2", 1) for criterion in ("worst", "average", "modern worst", "worst by person")]
-    choice = finding(findings.owner_choice(chosen(*rows), NO_LINKS), "chooses")
-    assert choice.beside == {"other criteria that choose the same": "3 of 3"}
-    assert "No other sanitizer keeps enough good utility" in choice.note
+    _, first = choices_of(chosen(*rows))
+    assert (first["agree"], first["criteria"], first["instead"], first["others"]) == (3, 3, [], 0)
 
 
 def test_nothing_was_attacked():
-    none = findings.adversary_gains(join(attack().iloc[:0], LINKS.iloc[:0]))
+    none = findings.adversary_gains(join_results(attack().iloc[:0], LINKS.iloc[:0]))
     assert none.data == "No release was attacked."
 
 
 def test_nothing_to_choose():
-    text = findings.owner_choice(chosen(), NO_LINKS).data
-    assert "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing" in text
+    assert findings.owner_choice(chosen(), NO_LINKS).given["scenarios"] == []
 
 
 def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", "predictions, random labels")):
@@ -462,56 +425,58 @@ def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", 
 EVERYBODY = ("all_predictions", "all_predictions, random labels")
 
 
-def test_what_predictions_add():
+def reading(rows, place=0):
+    return findings.mined_predictions(rows).given["readings"][place]
+
+
+def test_predictions_are_compared_with_random_labels():
     two = pd.concat([gains(0.03, 0.01, 0.005, 0.02), gains(0.01, 0.01, 0.005, 0.02, seed=2)])
-    more = pd.concat([two, gains(0.03, 0.01, 0.005, 0.02, seed=3)])
-    beyond = finding(findings.mined_predictions(more), "raise a gain beyond all draws")
-    assert beyond.number == "2 of 3 comparisons"
-    assert "The predictions do more than random labels." in beyond.note
-    beyond = finding(findings.mined_predictions(two), "raise a gain beyond all draws")
-    assert beyond.number == "1 of 2 comparisons"
-    assert beyond.beside == {"by chance": "0.05", "below all draws": "0"}
-    assert "too few to conclude" in beyond.note
+    three = reading(pd.concat([two, gains(0.03, 0.01, 0.005, 0.02, seed=3)]))
+    assert (three["above"], three["comparisons"], three["verdict"]) == (2, 3, "more")
+    assert reading(two) == {
+        "predictions": "with predictions", "comparisons": 2, "above": 1, "below": 0, "by_chance": 0.05,
+        "verdict": "few",
+    }  # fmt: skip
+    assert "1 of 2 comparisons" in findings.mined_predictions(two).data
 
 
 def test_predictions_within_the_range_of_the_draws_are_not_beyond_it():
-    beyond = finding(findings.mined_predictions(gains(0.018, 0.01, 0.005, 0.02)), "beyond all draws")
-    assert (beyond.value, beyond.beside["below all draws"]) == (0, "0")
+    within = reading(gains(0.018, 0.01, 0.005, 0.02))
+    assert (within["above"], within["below"]) == (0, 0)
 
 
 def test_each_reading_has_its_own_verdict():
     everybody = gains(0.01, 0.02, 0.015, 0.025, labels=EVERYBODY)
-    first = gains(0.03, 0.01, 0.005, 0.02)
-    said = findings.mined_predictions(pd.concat([first, everybody[everybody.variant != ""]]))
-    one, all_people = finding(said, "in the first record"), finding(said, "for all people")
-    assert one.number == "1 of 1 comparisons"
-    assert "do more than random labels" in one.note
-    assert all_people.number == "0 of 1 comparisons"
-    assert all_people.beside["below all draws"] == "1"
-    assert "the increase is no evidence of an attack" in all_people.note
+    both = pd.concat([gains(0.03, 0.01, 0.005, 0.02), everybody[everybody.variant != ""]])
+    first, second = reading(both), reading(both, 1)
+    assert (first["above"], first["verdict"]) == (1, "more")
+    assert (second["above"], second["below"], second["verdict"]) == (0, 1, "none")
+    _, said = findings.mined_predictions(both).data.split("Predictions for all people")
+    assert "This number does not exceed what chance gives, so it is not evidence of an attack." in said
+    assert "the gain with predictions lies below all draws (expected by chance: 0.025): in these comparisons" in said
 
 
 def test_predictions_of_another_set_are_measured_from_the_same_release():
     weka = gains(0.02, 0.01, 0.005, 0.015, miner="Weka 3.6.14")
     main = gains(0.03, 0.01, 0.005, 0.015)
-    said = findings.mined_predictions(pd.concat([main, weka[weka.variant != ""]]))
-    assert finding(said, "beyond all draws").number == "2 of 2 comparisons"
+    both = reading(pd.concat([main, weka[weka.variant != ""]]))
+    assert (both["above"], both["comparisons"]) == (2, 2)
 
 
 def test_no_predictions_at_all():
-    assert "no increase to speak of" in findings.mined_predictions(LINKS).data
+    assert findings.mined_predictions(LINKS).given == {"readings": []}
 
 
 EMPTY = results()
 
 
 OTHER_TABLES = {
-    "by_policy",
-    "errata",
+    "compared_releases",
     "every_setting",
-    "floors",
     "perturbation",
+    "policy_decision",
     "publication",
+    "published_columns",
     "release_card",
     "search",
     "steep_hierarchy",
@@ -520,13 +485,13 @@ OTHER_TABLES = {
 
 @pytest.mark.parametrize("name", sorted({*findings.__all__, *paper_findings.__all__} - OTHER_TABLES))
 def test_a_table_without_rows_gives_a_sentence(name):
-    tables = [EMPTY, *{"owner_choice": [EMPTY], "own_wishes": [(5, 50)]}.get(name, [])]
+    tables = [EMPTY, *{"owner_choice": [EMPTY], "personal_wishes": [(5, 50)]}.get(name, [])]
     module = findings if hasattr(findings, name) else paper_findings
     assert getattr(module, name)(*tables).data.endswith(".")
 
 
 TABLES = {
-    "adversary_gains": lambda: (join(attack(), LINKS),),
+    "adversary_gains": lambda: (join_results(attack(), LINKS),),
     "mined_predictions": lambda: (gains(0.03, 0.01, 0.005, 0.02),),
     "owner_choice": lambda: (pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65))]), NO_LINKS),
     "utility_declines": lambda: (kept(*KEPT, ("LaplaceNoise", "epsilon=0.5", "a", 0.1)),),
@@ -560,10 +525,11 @@ def test_perturbed_releases_of_several_seeds_are_judged_by_their_mean():
         results(*ends, *linked("Mondrian", "k=5", 0.2, 0.3), *linked("RankSwapping", "p=5.0", risk, loss), seed=seed)
         for seed, risk, loss in ((1, 0.02, 0.6), (2, 0.06, 0.2))
     ]
-    both = join(*parts)
-    releases = decision.points(both, privacy="reidentification_rate", utility="certainty_penalty")
-    said = repr(findings.perturbation(both, releases, both.iloc[:0], 1000))
-    assert "Of the 1 perturbed releases that are useful" in said
-    assert "4% of the 1,000 people" in said, "a sample may stand for the table"
-    assert len(said.split("\n\n")[0].split()) <= 40
-    assert "at 40% of what suppression loses" in said, "half of .6 and .2 is useful, .6 is not"
+    both = join_results(*parts)
+    releases = decision.compute_points(both, privacy="reidentification_rate", utility="certainty_penalty")
+    found = findings.perturbation(both, releases, both.iloc[:0], 1000)
+    best = found.given["perturbed"]
+    assert (found.given["useful"], best["setting"]) == (1, "Rank swapping, p = 5.0")
+    assert (best["value"], best["loss"]) == pytest.approx((0.04, 0.4)), "half of .6 and .2 is useful, .6 is not"
+    assert " of the 1,000 people" in repr(found), "a sample may replace the table"
+    assert findings.perturbation(both.iloc[:0], releases, both.iloc[:0], 1000).given["perturbed"] == {}

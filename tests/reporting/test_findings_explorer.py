@@ -9,7 +9,7 @@ from privnb.datasets.dataset import load
 from privnb.evaluation.results import tidy
 from privnb.explorer import Setting
 from privnb.reporting import findings
-from privnb.runtime.numerals import bare
+from privnb.runtime.numerals import write_without_unit
 from privnb.sanitizers import catalogue
 
 
@@ -20,11 +20,7 @@ def clinic():
 
 @pytest.fixture(scope="module")
 def measured(clinic):
-    return explorer.measured(clinic, Setting(k=20, miner="decision tree"))
-
-
-def said(results, refused=""):
-    return findings.one_setting(results, refused).data
+    return explorer.measure_setting(clinic, Setting(k=20, miner="decision tree"))
 
 
 def of(results, measure, **columns):
@@ -35,42 +31,43 @@ def of(results, measure, **columns):
 
 
 @pytest.mark.slow
-def test_each_number_stands_beside_its_baseline(measured):
-    report = findings.one_setting(measured)
+def test_each_number_has_its_baseline(measured):
+    said = findings.one_setting(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
-    whose = "clinic/clinic, sensitive diagnosis"  # under another study the same setting has other numbers
-    assert report.data.startswith(f"Under **Mondrian, k = 20** ({whose}), a published cell spans **")
-    guessed, traced = (
-        f"**{bare(format, row.value)} of people** (chance: {bare(format, row.baseline)})"
-        for format, row in (("{:+%}", gain), ("{:%}", found))
-    )
-    assert f"a guess of the {gain.target} gains {guessed}; a row leads to its person for {traced}." in report.data
-    assert "no number here says that this release is safe" in report.data
+    assert said.given["setting"] == "Mondrian, k = 20"
+    # Under another study the same setting has other numbers.
+    assert said.given["source"] == "clinic/clinic, sensitive diagnosis"
+    for row in (gain, found):
+        number = said.given["numbers"][row.measure]
+        assert (number["value"], number["baseline"], number["target"]) == (row.value, row.baseline, row.target)
+    assert f"an adversary traces the row of {write_without_unit('{:%}', found.value)} of people" in said.data
 
 
-def test_fewer_than_chance_is_said_so(measured):
+def test_a_negative_gain_keeps_its_sign(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert " gains **−3% of people**" in said(worse)
+    assert findings.one_setting(worse).given["numbers"]["accuracy_gain"]["value"] == -0.03
 
 
-def test_what_is_withheld_is_no_number(measured):
+def test_a_withheld_value_is_not_a_number(measured):
     hidden = measured.copy()
     hidden.loc[hidden.measure == "accuracy_gain", ["value", "baseline"]] = np.nan
     hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
-    text = said(hidden)
-    assert "nan" not in text
-    assert " gains **withheld**" in text
-    assert "for **97% to 99% of people (withheld)**" in text
+    said = findings.one_setting(hidden)
+    assert "nan" not in said.data
+    assert said.given["numbers"]["accuracy_gain"]["value"] is None
+    assert "the row of between 97% and 99% of people" in said.data
 
 
 @pytest.mark.parametrize("kind", ["LaplaceNoise", "Anatomy", "Bucketize", "Suppress", "Identity"])
-def test_every_kind_of_release_has_its_sentences(kind, clinic):
+def test_every_kind_of_release_has_its_numbers(kind, clinic):
     setting = Setting(kind, k=20, l=2 if kind == "Anatomy" else 0)
-    text = said(explorer.counted(clinic, setting).results)
-    assert text.startswith(f"Under **{catalogue.title(kind)}")
-    assert "nan" not in text
-    assert ("noise moves a number by" in text) == (kind == "LaplaceNoise")
+    said = findings.one_setting(explorer.count_setting(clinic, setting).results)
+    assert said.given["setting"].startswith(catalogue.title(kind))
+    assert "nan" not in said.data
+    assert ("mean_absolute_error" in said.given["numbers"]) == (kind == "LaplaceNoise")
 
 
-def test_what_cannot_be_reached_says_why():
-    assert said(tidy([]), "the table has 300 records.") == ("**There is no such release.** the table has 300 records.")
+def test_a_refused_setting_has_its_reason():
+    said = findings.one_setting(tidy([]), "The table has 300 records.")
+    assert (said.given["refused"], said.given["numbers"]) == ("The table has 300 records.", {})
+    assert said.data == "There is no such release. The table has 300 records."

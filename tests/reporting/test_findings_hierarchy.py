@@ -9,10 +9,10 @@ import pytest
 from privnb import explorer
 from privnb.datasets.dataset import Dataset
 from privnb.explorer import Setting
-from privnb.explorer.panels import published
+from privnb.explorer.panels import render_published
 from privnb.measures.utility.information_loss import certainty_penalty, penalty_by_attribute
 from privnb.microdata.hierarchy import Ordered, Ranges, flat
-from privnb.microdata.hierarchy.merging import merged
+from privnb.microdata.hierarchy.merging import merge_siblings
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
@@ -20,7 +20,7 @@ from privnb.reporting.findings import steep_hierarchy
 from privnb.sanitizers import FullDomain, GeometricNoise, Identity, Mondrian, Suppress
 
 TOWNS = tuple(f"town {n}" for n in range(12))
-SAID = "Most of the loss comes from the hierarchy of 'home': 100% of the values per cell"
+SAID = "Most of the loss comes from the hierarchy of 'home': a cell of this attribute spans 100% of the values"
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +53,18 @@ def test_one_step_to_the_root_is_named_with_its_number(people):
     release = released(people)
     found, own = steep_hierarchy(release), penalty_by_attribute(release)
     assert np.mean([*own.values()]) == pytest.approx(certainty_penalty(release))
-    assert (found.value, found.beside) == (own["home"], {"other attributes on average": own["age"]})
-    assert str(found).startswith(f"\ufdd0{SAID}\ufdd0; other attributes on average: ")
-    assert "It has one step from a value to *" in found.note
+    assert (found.given["value"], found.given["others"]) == (own["home"], own["age"])
+    assert found.given["is_flat"]
+    assert found.data.startswith(SAID)
     halves = {town: f"half {n % 2}" for n, town in enumerate(TOWNS)}
     deep = replace(people.hierarchies["home"], rows=tuple((t, halves[t], "*") for t in TOWNS))
-    assert "6 branches at one node" in steep_hierarchy(released(with_tree(people, deep))).note
+    given = steep_hierarchy(released(with_tree(people, deep))).given
+    assert (given["branches"], given["is_flat"]) == (6, False)
 
 
 def test_nothing_is_said_where_no_hierarchy_is_the_reason(people):
     counts = people.table.home.value_counts().to_dict()
-    served = merged(flat(people.schema["home"]), counts)
+    served = merge_siblings(flat(people.schema["home"]), counts)
     assert certainty_penalty(released(with_tree(people, served))) < certainty_penalty(released(people)) / 2
     for data, sanitizer in [
         (with_tree(people, served), None),
@@ -77,11 +78,11 @@ def test_nothing_is_said_where_no_hierarchy_is_the_reason(people):
 
 
 def test_it_stands_on_page_02_and_on_the_board(people):
-    assert SAID in gallery.steep(people, k=10).data
-    assert gallery.steep(people, k=601) is None
+    assert SAID in gallery.find_steep_hierarchy(people, k=10).data
+    assert gallery.find_steep_hierarchy(people, k=601) is None
     setting = Setting(k=10, sensitive="ill", quasi_identifiers="age, home")
-    reading = explorer.counted(people, setting)
+    reading = explorer.count_setting(people, setting)
     assert SAID in reading.note
-    assert SAID.replace("'", "&#39;") in published(reading)
-    served = merged(flat(people.schema["home"]), people.table.home.value_counts().to_dict())
-    assert SAID not in explorer.counted(with_tree(people, served), setting).note
+    assert SAID.replace("'", "&#39;") in render_published(reading)
+    served = merge_siblings(flat(people.schema["home"]), people.table.home.value_counts().to_dict())
+    assert SAID not in explorer.count_setting(with_tree(people, served), setting).note

@@ -11,7 +11,7 @@ from support.results_frame import frame
 
 from privnb.papers.charts import lattice
 from privnb.reporting import charts
-from privnb.reporting.charts.narrow import LABEL, narrow
+from privnb.reporting.charts.narrow import LABEL, narrow_chart
 from privnb.reporting.rendering import templates
 
 HIT = frame(
@@ -35,7 +35,7 @@ def untitled(chart):
 @pytest.mark.slow
 def test_panels_stand_below_one_another_and_each_has_its_labels():
     wide = untitled(charts.hit(HIT))
-    slim = narrow(wide)
+    slim = narrow_chart(wide)
     assert "hconcat" in wide
     assert len(slim["vconcat"]) == len(wide["hconcat"]) == 2
     assert slim["datasets"] == wide["datasets"]
@@ -49,20 +49,20 @@ def test_facets_stand_below_one_another_too():
     rows = pd.DataFrame({"risk": list("abc") * 2, "release": ["Mondrian"] * 3 + ["Suppression"] * 3, "share": range(6)})
     points = alt.Chart(rows).mark_point().encode(x="share:Q", y="release:N").properties(width=190)
     wide = points.facet("risk:N", columns=3).to_dict()
-    assert width(narrow(wide)) < 360 < width(wide)
-    assert vl_convert.vegalite_to_svg(narrow(wide)).count(">Mondrian<") == 3
+    assert width(narrow_chart(wide)) < 360 < width(wide)
+    assert vl_convert.vegalite_to_svg(narrow_chart(wide)).count(">Mondrian<") == 3
 
 
 def test_the_words_of_a_legend_stand_below_one_another():
     rows = pd.DataFrame({"share": range(4), "attack": [f"an attack with a long name, {n}" for n in range(4)]})
     colour = alt.Color("attack:N", legend=alt.Legend(columns=4, orient="bottom", labelLimit=300))
     wide = alt.Chart(rows).mark_point().encode(x="share:Q", color=colour).properties(width=190).to_dict()
-    assert width(narrow(wide)) < 360 < width(wide)
+    assert width(narrow_chart(wide)) < 360 < width(wide)
 
 
 def test_titles_of_axes_wrap():
     rates = frame([("KMember", "k=2", "reidentification_rate", "", "", 0.2, 0.18, 0.22, 0.01)], seed=1)
-    slim = narrow(untitled(charts.bars(rates, "reidentification_rate")))
+    slim = narrow_chart(untitled(charts.bars(rates, "reidentification_rate")))
     assert slim["config"]["axis"]["labelLimit"] == LABEL
     assert width(slim) < 400
 
@@ -71,7 +71,7 @@ def test_what_has_controls_or_words_in_cells_is_left_as_it_is():
     words = {"layer": [{"mark": {"type": "rect"}}], "width": 600}
     plane = lattice().to_dict()
     for spec in ({"params": [], "width": 600}, words, plane):
-        assert narrow(spec) is spec
+        assert narrow_chart(spec) is spec
     html = templates().filters["figure"]({charts.V5: plane})
     assert html.count("<svg") == html.count('class="whole marks"') == 1
 
@@ -101,7 +101,7 @@ def test_panels_in_columns_stand_below_one_another_too():
     rows = pd.DataFrame({"release": ["Mondrian", "Suppression"], "share": range(2)})
     base = alt.Chart(rows).mark_point().encode(x="share:Q").properties(width=190)
     first, second = (base.encode(y=alt.Y("release:N", axis=alt.Axis(labels=labels))) for labels in (True, False))
-    slim = narrow(alt.concat(first, second, columns=2).to_dict())
+    slim = narrow_chart(alt.concat(first, second, columns=2).to_dict())
     assert width(slim) < 360
     assert vl_convert.vegalite_to_svg(slim).count(">Mondrian<") == 2
 
@@ -109,7 +109,7 @@ def test_panels_in_columns_stand_below_one_another_too():
 def test_labels_that_would_touch_are_left_out():
     rows = pd.DataFrame({"share": [0, 0.015]})
     x = alt.X("share:Q", axis=alt.Axis(tickCount=15, format=".3f"), scale=alt.Scale(nice=False))
-    chart = charts.base.finish(alt.Chart(rows).mark_point().encode(x=x), "A title", "What it is of")
+    chart = charts.base.style_chart(alt.Chart(rows).mark_point().encode(x=x), "A title", "What it is of")
     labels = r'transform="translate\(([\d.]+),16\)"[^>]*opacity="1">0\.\d'
     places = [float(at) for at in re.findall(labels, vl_convert.vegalite_to_svg(chart.to_dict()))]
     assert len(places) > 5

@@ -12,14 +12,14 @@ from support.leak_audit import scan
 
 from privnb import decision
 from privnb.datasets.dataset import load
-from privnb.evaluation.results import join
+from privnb.evaluation.results import join_results
 from privnb.explorer import sweeps
-from privnb.explorer.numbers import counted
-from privnb.measures import facts
+from privnb.explorer.readings import count_setting
+from privnb.measures import measure_facts
 from privnb.papers import ledger
 from privnb.papers.ledger_page import Ledger
 from privnb.reporting import charts, notebooks, pages, rendering, report
-from privnb.reporting.charts.base import render
+from privnb.reporting.charts.base import render_chart
 from privnb.runtime import numerals
 
 pytestmark = pytest.mark.slow
@@ -33,12 +33,12 @@ TOLD = "name => document.querySelector('.live output').textContent.startsWith(`$
 def built(tmp_path_factory, write_notebook):
     """`folder` of the pages of a notebook with a live chart of the clinic, and of one without; `results` as saved."""
     folder, dataset = tmp_path_factory.mktemp("live"), load(CLINIC)
-    settings = sweeps.grid(dataset, k="2, 5, 20", l="2", t="0.4", delta="2", epsilon="1")
-    steps = sweeps.steps(dataset, settings)
-    results = join(*(counted(dataset, setting).results for setting in settings))
-    planes = [decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")]
-    chart = charts.every_setting(steps, results, planes, sweeps.measures(), start="Mondrian, k = 5")
-    tables = charts.every_number(steps, results, sweeps.measures())
+    settings = sweeps.list_settings(dataset, k="2, 5, 20", l="2", t="0.4", delta="2", epsilon="1")
+    steps = sweeps.list_steps(dataset, settings)
+    results = join_results(*(count_setting(dataset, setting).results for setting in settings))
+    planes = [decision.compute_points(results, privacy="accuracy_gain", utility="certainty_penalty")]
+    chart = charts.every_setting(steps, results, planes, sweeps.list_shown_measures(), start="Mondrian, k = 5")
+    tables = charts.every_number(steps, results, sweeps.list_shown_measures())
     report.save(results, folder, NAME)
     parameters = ("parameters", 'OUT = ""  # where the numbers go')
     write_notebook(folder / "notebooks", "09_still", "# Is it still?", parameters, ("key", "chart"))
@@ -46,17 +46,17 @@ def built(tmp_path_factory, write_notebook):
         folder / "notebooks", NAME, "# What would every setting publish?", parameters, ("live", "chart"), "tables"
     )
     executed = {}
-    for notebook in (chosen := notebooks.choose(folder / "notebooks")):
+    for notebook in (chosen := notebooks.choose_notebooks(folder / "notebooks")):
         read = nbformat.read(notebook.path, 4)
         for cell in read.cells:
             if cell.source == "chart":
-                cell.outputs = [nbformat.v4.new_output("display_data", data=render(chart.to_dict())[0])]
+                cell.outputs = [nbformat.v4.new_output("display_data", data=render_chart(chart.to_dict())[0])]
             elif cell.source == "tables":
                 cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": tables._repr_html_()})]
         executed[notebook.name] = nbformat.writes(read)
-    for name, text in pages.make(chosen, executed, Ledger(ledger.compare(results))).items():
+    for name, text in pages.make(chosen, executed, Ledger(ledger.compare_with_published(results))).items():
         (folder / name).write_text(text, encoding="utf-8")
-    return SimpleNamespace(folder=folder, results=report.read(folder / f"{NAME}.results.csv"), steps=steps)
+    return SimpleNamespace(folder=folder, results=report.read_results(folder / f"{NAME}.results.csv"), steps=steps)
 
 
 def read(built, name=NAME):
@@ -112,9 +112,9 @@ def said(built, setting, measure):
         & (built.results.measure == measure)
     ]
     value, baseline = found.iloc[0][["value", "baseline"]]
-    format = facts(measure).format
-    beside = "" if pd.isna(baseline) else f" (baseline {numerals.bare(format, baseline)})"
-    return f"{numerals.bare(format, value)}{beside}"
+    format = measure_facts(measure).format
+    beside = "" if pd.isna(baseline) else f" (baseline {numerals.write_without_unit(format, baseline)})"
+    return f"{numerals.write_without_unit(format, value)}{beside}"
 
 
 def test_the_saved_numbers_change_from_step_to_step(built):
@@ -139,7 +139,7 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
             "name => document.querySelector('.live output').textContent.startsWith(name)", arg=setting
         )
         for measure in ("certainty_penalty", "accuracy_gain", "identity_vulnerability"):
-            line = f"{facts(measure).label}: {said(built, setting, measure)}"
+            line = f"{measure_facts(measure).label}: {said(built, setting, measure)}"
             assert line in told.text_content().split("\n")
             assert shown.locator("text", has_text=said(built, setting, measure)).count()
         assert shown.locator("text", has_text=f"{setting} (").count() == 1
@@ -169,7 +169,7 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
     check("Mondrian, k = 2")
     assert slider.is_enabled()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.get_by_role("img", name=re.compile("choose one, and see what it loses")).count() == 1
+    assert page.get_by_role("img", name=re.compile("Choose one of")).count() == 1
     assert offline.outside == []
     assert offline.errors == []
 
@@ -186,7 +186,7 @@ def test_without_javascript_the_still_picture_stays(built, browser):
     page = context.new_page()
     page.goto((built.folder / f"{NAME}.html").as_uri())
     assert page.locator(".live svg:visible").bounding_box()["height"] > 300
-    assert "takes JavaScript" in page.locator("noscript").inner_text()
+    assert "need JavaScript" in page.locator("noscript").inner_text()
     context.close()
 
 

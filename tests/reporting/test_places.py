@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from privnb.reporting import places
-from privnb.runtime.errors import ResourceError
+from privnb.runtime.errors import OutputError
 
 NOTEBOOK = """\
 import os, tempfile, time
@@ -158,7 +158,7 @@ from privnb.runtime import stopping
 for number in (signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
 try:
-    with stopping.stoppable():
+    with stopping.stop_on_signals():
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:
@@ -272,7 +272,7 @@ def test_reports_change_places(two, exchange, monkeypatch):
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").touch()
     with (
-        pytest.raises(ResourceError, match="the report could not be written to"),
+        pytest.raises(OutputError, match="the report could not be written to"),
         places.work_folder(tmp_path / "file" / "out"),
     ):
         pass

@@ -23,7 +23,7 @@ def test_the_pages_are_printed_in_the_order_of_the_index_and_link_to_each_other_
             "02_b": '<main>second <a href="01_a.html#term">back</a></main>',
         },
     )
-    html = printing.joined(tmp_path)
+    html = printing.join_pages(tmp_path)
     assert re.findall(r"<main>(\w*)", html) == ["", "second", "first"]
     assert re.findall(r'href="([^"]*)"', html) == ["#02_b.html", "#01_a.html", "#term"]
     assert "script" not in html
@@ -48,6 +48,6 @@ def test_without_a_browser_the_report_is_refused_before_anything_runs(tmp_path, 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(report, "build", None)
     assert cli.main(["report", "--pdf"]) == 5
-    assert "neither is on this machine" in capsys.readouterr().err
-    with pytest.raises(ResourceError, match="Install one"):
+    assert "neither is installed" in capsys.readouterr().err
+    with pytest.raises(ResourceError, match="Install a browser"):
         printing.browser()

@@ -14,12 +14,12 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
 from privnb.explorer import export
 from privnb.explorer.board import explore
-from privnb.explorer.setting import Setting, checked, exposed, of_roles
+from privnb.explorer.setting import Setting, apply_roles, check_setting, exact_quasi_identifiers
 from privnb.microdata import hierarchy
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError
 from privnb.papers.charts import known_attributes
 from privnb.reporting import charts, findings
-from privnb.runtime.names import name_list, names_in, offered, refused
+from privnb.runtime.names import clean_name, find_forbidden, join_names, parse_names
 from privnb.sanitizers import Identity, Suppress
 
 CITY = "City, State"
@@ -28,19 +28,19 @@ HOSTILE = ("illness<b>", "age\u202e", "a\u2066ge", "a\u200bge", "a\x1b[31mge", "
 
 @given(st.lists(st.text(min_size=1), max_size=5))
 def test_a_list_of_names_is_read_as_it_was_written(names):
-    assert names_in(name_list(names)) == names
+    assert parse_names(join_names(names)) == names
 
 
 def test_a_list_without_commas_in_names_is_written_as_ever():
-    assert name_list(["age", "Weekly hours", "a-b"]) == "age, Weekly hours, a-b"
-    assert names_in(" age,sex ,, ") == ["age", "sex"]
+    assert join_names(["age", "Weekly hours", "a-b"]) == "age, Weekly hours, a-b"
+    assert parse_names(" age,sex ,, ") == ["age", "sex"]
 
 
 @given(st.text())
 def test_the_name_offered_may_be_used(name):
-    assert refused(offered(name)) == ""
-    assert offered(offered(name)) == offered(name)
-    assert refused(name) or offered(name) == (" ".join(name.split()) or "unnamed")
+    assert find_forbidden(clean_name(name)) == ""
+    assert clean_name(clean_name(name)) == clean_name(name)
+    assert find_forbidden(name) or clean_name(name) == (" ".join(name.split()) or "unnamed")
 
 
 def table(names, dataset="any"):
@@ -53,7 +53,7 @@ def table(names, dataset="any"):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_that_would_be_more_than_text_is_refused(name):
-    with pytest.raises(SchemaError, match=r"column .* holds .*, which a name may not.* Call it "):
+    with pytest.raises(SchemaError, match=r"column .* holds .*, which is not allowed.* Call it "):
         table([name, "b"])
     with pytest.raises(SchemaError, match=r"dataset .* holds"):
         table(["a", "b"], dataset=name)
@@ -100,7 +100,7 @@ def test_new_offers_a_name_and_the_file_stays_as_it_is(tmp_path, monkeypatch, ca
     assert main(["describe", "pe<b>ople.csv"]) == 0
     path = Path(capsys.readouterr().out.splitlines()[0])
     described = path.read_text(encoding="utf-8").replace("draft = true\n", "")
-    assert all(not refused(line) for line in described.splitlines() if "<" not in line)
+    assert all(not find_forbidden(line) for line in described.splitlines() if "<" not in line)
     path.write_text(described, encoding="utf-8")
     dataset = load(path)
     assert dataset.schema.names() == ["illness img src=x 2", "illness img src=x", "a b", "script 1"]
@@ -133,42 +133,42 @@ def cities(tmp_path_factory):
 
 
 def test_the_explorer_takes_a_name_with_a_comma(cities, tmp_path):
-    setting = checked(Setting(k=5), cities)
-    assert names_in(setting.quasi_identifiers) == ["age", CITY, "sex"]
-    assert checked(setting, cities) == setting
-    fewer = checked(replace(setting, quasi_identifiers=f'age, "{CITY}"'), cities)
-    assert of_roles(cities, fewer).schema.quasi_identifiers == ["age", CITY]
-    assert exposed(fewer, cities) == ["sex"]
-    with pytest.raises(ValueError, match='is some of age, "City, State", sex'):
-        checked(replace(setting, quasi_identifiers=CITY), cities)
-    assert repr(f'age, "{CITY}"') in export.code(cities, fewer)
-    assert f'age, "{CITY}"' in export.command(cities, fewer)
+    setting = check_setting(Setting(k=5), cities)
+    assert parse_names(setting.quasi_identifiers) == ["age", CITY, "sex"]
+    assert check_setting(setting, cities) == setting
+    fewer = check_setting(replace(setting, quasi_identifiers=f'age, "{CITY}"'), cities)
+    assert apply_roles(cities, fewer).schema.quasi_identifiers == ["age", CITY]
+    assert exact_quasi_identifiers(fewer, cities) == ["sex"]
+    with pytest.raises(ValueError, match='must be some of age, "City, State", sex'):
+        check_setting(replace(setting, quasi_identifiers=CITY), cities)
+    assert repr(f'age, "{CITY}"') in export.write_code(cities, fewer)
+    assert f'age, "{CITY}"' in export.write_command(cities, fewer)
 
 
 @pytest.mark.slow
 def test_the_board_takes_a_name_with_a_comma(cities, tmp_path):
     board = explore(cities, Setting(k=5), pins=tmp_path / "pins.json", source="four.toml")
     try:
-        board.ask(quasi_identifiers=name_list(["sex", CITY]))
-        assert names_in(board.setting.quasi_identifiers) == [CITY, "sex"]
-        board.ask(sensitive="sex")
-        assert names_in(board.setting.quasi_identifiers) == [CITY]
+        board.change(quasi_identifiers=join_names(["sex", CITY]))
+        assert parse_names(board.setting.quasi_identifiers) == [CITY, "sex"]
+        board.change(sensitive="sex")
+        assert parse_names(board.setting.quasi_identifiers) == [CITY]
     finally:
         board.close()
 
 
 def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
-    unique = evaluation.uniqueness(cities)
-    assert set(unique.knows.map(names_in).map(len)) == {1, 2, 3}
-    said = findings.uniqueness(evaluation.join(evaluation.describe(cities), unique)).data
+    unique = evaluation.measure_uniqueness(cities)
+    assert set(unique.knows.map(parse_names).map(len)) == {1, 2, 3}
+    said = findings.uniqueness(evaluation.join_results(evaluation.describe(cities), unique)).data
     assert "nobody else shares all 3 quasi-identifiers" in said
-    assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
+    assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("All 3 ")
     known = questions.known_subsets(cities, [Identity()])
-    assert "all 3 attributes" in " ".join(known_attributes(known).to_dict()["title"]["text"])
+    assert " ".join(known_attributes(known).to_dict()["title"]["text"]).count(";") == 1
 
 
 def test_a_column_with_a_comma_can_be_suppressed_and_named_on_a_command_line(cities, tmp_path, capsys):
-    release = Suppress(name_list([CITY, "sex"])).sanitize(cities, rng=1)
+    release = Suppress(join_names([CITY, "sex"])).sanitize(cities, rng=1)
     assert (release.table[[CITY, "sex"]] == "*").all(axis=None)
     cities.table.to_csv(tmp_path / "people.csv", index=False)
     assert main(["check", str(tmp_path / "people.csv"), "--quasi", f'"{CITY}", sex']) == 0

@@ -205,7 +205,7 @@ def test_what_cannot_be_counted_is_watched(quiet, monkeypatch, tmp_path):
             asked.set()
         return now
 
-    with progress.watched(share, "counting"):
+    with progress.watch(share, "counting"):
         assert asked.wait(20)
     lines = [json.loads(line) for line in (tmp_path / "notes").read_text(encoding="utf-8").splitlines()]
     done = [line["done"] for line in lines if line["step"]]
@@ -217,6 +217,6 @@ def test_what_cannot_be_counted_is_watched(quiet, monkeypatch, tmp_path):
 
 
 def test_the_watch_ends_with_an_error_inside(quiet):
-    with pytest.raises(ZeroDivisionError), progress.watched(lambda: 0, "counting"):
+    with pytest.raises(ZeroDivisionError), progress.watch(lambda: 0, "counting"):
         1 / 0  # noqa: B018
     assert not [each for each in threading.enumerate() if each is not threading.main_thread() and each.name == "watch"]

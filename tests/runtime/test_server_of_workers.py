@@ -14,9 +14,9 @@ pathlib.Path("loaded").touch()
 """
 STARTS = """
 import time
-from privnb.runtime.processes import begin_to_serve
+from privnb.runtime.processes import preload_server
 try:
-    begin_to_serve("loads")
+    preload_server("loads")
     time.sleep(30)
 except KeyboardInterrupt:
     print("stopped")

@@ -43,17 +43,17 @@ LEGAL = [
     {"array": None, "function": None, "pairs": None, "dog": None, "rng": np.random.default_rng(1)},
 ]
 WRONG = {
-    "sheep": (3, TypeError, "sheep must be a list, of Sheep each, got 3. Buy one."),
-    "array": ([1], TypeError, "array must be a ndarray or None, got a list."),
-    "way": ("left", ValueError, "way must be one of up, down, got 'left'."),
-    "function": (3, TypeError, "function must be a Callable or None, got 3."),
-    "pairs": ([], TypeError, "pairs must be a Mapping or None, got a list."),
-    "rng": ("x", ValueError, "rng must be a seed, a whole number from 0, or a numpy Generator, got 'x'."),
-    "limit": (2.5, TypeError, "limit must be a whole number or text, got 2.5."),
-    "names": (["a"], TypeError, "names must be a tuple, got a list."),
-    "flag": (1, TypeError, "flag must be True or False, got 1."),
-    "share": (0, ValueError, "share must be a share above 0 and at most 1, got 0."),
-    "dog": ("dog", TypeError, "dog must be a Sheep or None, got 'dog'. Buy one."),
+    "sheep": (3, TypeError, "sheep must be a list of Sheep; got 3. Buy one."),
+    "array": ([1], TypeError, "array must be a ndarray or None; got a list."),
+    "way": ("left", ValueError, "way must be one of up, down; got 'left'."),
+    "function": (3, TypeError, "function must be a Callable or None; got 3."),
+    "pairs": ([], TypeError, "pairs must be a Mapping or None; got a list."),
+    "rng": ("x", ValueError, "rng must be a seed (a whole number of at least 0) or a numpy Generator; got 'x'."),
+    "limit": (2.5, TypeError, "limit must be a whole number or text; got 2.5."),
+    "names": (["a"], TypeError, "names must be a tuple; got a list."),
+    "flag": (1, TypeError, "flag must be True or False; got 1."),
+    "share": (0, ValueError, "share must be a share above 0 and at most 1; got 0."),
+    "dog": ("dog", TypeError, "dog must be a Sheep or None; got 'dog'. Buy one."),
 }
 
 
@@ -71,7 +71,7 @@ def test_a_wrong_argument_is_named(name):
 
 
 def test_arguments_by_position_are_checked():
-    with pytest.raises(TypeError, match="table must be a DataFrame, got 3"):
+    with pytest.raises(TypeError, match="table must be a DataFrame; got 3"):
         count(3)
     with pytest.raises(TypeError, match=r"sheep\[1\] must be a Sheep"):
         count(pd.DataFrame(), [Sheep(), 4])
@@ -86,5 +86,5 @@ def test_fields_of_a_dataclass_are_checked():
     assert Size(2).k == 2
     with pytest.raises(ValueError, match=r"k must be a whole number of at least 2 \(a class of one is a person\)"):
         Size(1)
-    with pytest.raises(TypeError, match="name must be a str, got 4"):
+    with pytest.raises(TypeError, match="name must be a str; got 4"):
         Size(2, 4)

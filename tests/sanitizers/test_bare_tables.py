@@ -82,12 +82,12 @@ def shuffled(dataset, table, rng):
 
 
 REFUSED = [
-    (wrong_label, "'age' is published as '95-99' for .* whose value that does not cover"),
-    (unknown_label, "'town' is published as 'elsewhere' .* no label of its hierarchy"),
-    (shuffled, "its index has another order. Return them in order"),
-    (lambda dataset, table, rng: table.head(3), "the release has 3 rows and 'toy' 40 records"),
+    (wrong_label, "'age' is published as '95-99' for .* does not cover their values"),
+    (unknown_label, "'town' is published as 'elsewhere' .* not a label of its hierarchy"),
+    (shuffled, "the order of the index differs. Return the rows in order"),
+    (lambda dataset, table, rng: table.head(3), "the release has 3 rows, and 'toy' has 40 records"),
     (lambda dataset, table, rng: table.drop(columns="ward"), "the release lacks"),
-    (lambda dataset, table, rng: table.assign(more=1), "the release has .* besides"),
+    (lambda dataset, table, rng: table.assign(more=1), "the release has .* in addition to"),
 ]
 
 

@@ -127,7 +127,7 @@ def test_nobody_is_singled_out_of_a_register(algorithm, rows, seed):
     model = models.KMap(6, population=register)
     release = ALGORITHMS[algorithm](model).sanitize(data, rng=0)
     assert keeps(model, **published(release, model))
-    assert models.achieved(model, release) >= 6
+    assert models.grade_release(model, release) >= 6
 
 
 @pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "KMember"])
@@ -150,7 +150,7 @@ def test_presence_is_kept_in_the_labels_or_refused(algorithm, bounds, rows, seed
 
 
 def test_a_population_is_not_for_clusters_of_records():
-    with pytest.raises(ValueError, match=r"needs a population\. Use Mondrian for it"):
+    with pytest.raises(ValueError, match=r"needs a population\. Try Mondrian"):
         KMember(2, models=(models.KMap(3, population=people(5, 0)),))
 
 
@@ -181,7 +181,7 @@ def test_a_start_is_the_number_of_a_record(wrong):
 
 
 def test_models_of_clusters_are_models():
-    with pytest.raises(TypeError, match="models must be a PrivacyModel, got 'x'"):
+    with pytest.raises(TypeError, match="models must be a PrivacyModel; got 'x'"):
         KMember(2, models=("x",))
     one = models.DistinctDiversity(2, "disease")
     assert KMember(2, models=one) == KMember(2, models=(one,))

@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from privnb.measures.noise.matrices import amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 from privnb.sanitizers.noise.laws import Diagonal, Gaussian, Geometric, Laplace, Part, Response, Transition, Uniform
-from privnb.sanitizers.noise.mechanisms import kept
+from privnb.sanitizers.noise.mechanisms import keep_probability
 
 PRIOR, POSITIONS = np.array([0.5, 0.02, 0.18, 0.3]), np.array([0, 2, 3, 9])
 ADDED = [Gaussian(1.5, 0.5), Gaussian(0.2, 0.5), Uniform(1.5, 0.5), Uniform(0.1, 0.5)]
@@ -66,7 +66,7 @@ def test_noise_is_at_most_a_number_as_often_as_said(law):
 def test_randomized_response_is_the_gamma_diagonal_matrix():
     response, diagonal = Response(np.log(19), 12), Diagonal.of_gamma(19, 12)
     assert response.transition(12) == pytest.approx(diagonal.transition(12))
-    assert diagonal.true == pytest.approx(kept(12, np.log(19)))
+    assert diagonal.true == pytest.approx(keep_probability(12, np.log(19)))
     assert diagonal.amplification(12) == pytest.approx(19)
     assert diagonal.found([np.arange(12)]) == pytest.approx(12 * 19 / 30)
     same = Transition(tuple(map(tuple, diagonal.transition(12))))
@@ -99,12 +99,12 @@ def test_a_combination_has_its_place():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[0.5, 0.5]], "must be square, got 1 x 2"),
-        ([[0.5, 0.5], [1.5, -0.5]], "must hold probabilities, got -0.5"),
+        ([[0.5, 0.5]], "must be square; got 1 x 2"),
+        ([[0.5, 0.5], [1.5, -0.5]], "must hold probabilities; got -0.5"),
         ([[0.5, 0.4], [0.5, 0.5]], "row 0 adds up to 0.9"),
-        ([[0.9, 0.8], [0.1, 0.2]], "FRAPP's columns are rows here"),
-        ([[0.5, 0.5], [1]], "rows of equally many numbers"),
-        ([["a", "b"], ["c", "d"]], "rows of equally many numbers"),
+        ([[0.9, 0.8], [0.1, 0.2]], "notation of FRAPP"),
+        ([[0.5, 0.5], [1]], "rows of numbers with the same length"),
+        ([["a", "b"], ["c", "d"]], "rows of numbers with the same length"),
         ([[np.nan, 1], [0, 1]], "finite numbers"),
     ],
 )
@@ -124,7 +124,7 @@ def test_amplification_of_a_matrix():
 def test_a_diagonal_below_the_rest_is_no_kept_value():
     with pytest.raises(ValueError, match=r"at least 1 / size, 0\.25"):
         Diagonal(0.2, 4)
-    with pytest.raises(Unreadable, match="6,000 values is not written out"):
+    with pytest.raises(Unreadable, match="its matrix has 6,000 values"):
         Diagonal(0.5, 6000).transition(6000)
     part = Part(Jointly(("a", "b"), (2, 3), Transition(((0.5, 0.5), (0.5, 0.5)))))
     with pytest.raises(Unreadable, match="drawn together for a, b has no closed form"):

@@ -13,7 +13,7 @@ from privnb.privacy_models import (
     TCloseness,
 )
 from privnb.privacy_models.words import keywords
-from privnb.publishing.in_words import asked, models
+from privnb.publishing.model_spec import find_models, parse_sanitizer
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.sanitizers import FullDomain, LaplaceNoise, LocalRecoding, Mondrian, TopDownSpecialization
 
@@ -41,14 +41,14 @@ def test_words_ask_for_the_models_themselves(made, same):
 
 REFUSED = [
     (lambda: Mondrian(t=0.2), r'`t` must be a pair of a bound and its sensitive attribute, .* Try t=\(0.2, "A'),
-    (lambda: Mondrian(k=(10, "illness")), "`k` must be a bound alone"),
+    (lambda: Mondrian(k=(10, "illness")), "`k` must be only a bound"),
     (lambda: Mondrian(10, k=5), "`k` must be given once; got 2 values"),
     (lambda: Mondrian(10, 20), "`k` must be given once; got 2 values"),
-    (lambda: Mondrian(K, k=5), "`k` must be given once; got it twice"),
+    (lambda: Mondrian(K, k=5), "`k` must be given once; got two values"),
     (lambda: Mondrian(t=[(0.2, "a"), (0.3, "a")]), "`t` must be given once for 'a'"),
-    (lambda: Mondrian(t=[]), "`t` must be a bound or a list of them"),
+    (lambda: Mondrian(t=[]), "`t` must be a bound or a list of bounds"),
     (lambda: Mondrian(k=1), "k must be a whole number of at least 2"),
-    (lambda: Mondrian(recursive_l=(3, "a")), r"also needs c; .* Give RecursiveDiversity\(c=..., l=3, sensitive='a'\)"),
+    (lambda: Mondrian(recursive_l=(3, "a")), r"also needs c; .* Try RecursiveDiversity\(c=..., l=3, sensitive='a'\)"),
     (lambda: Mondrian(k_map=3), "also needs population"),
     (lambda: Mondrian(alpha=(0.5, "a")), "also needs k"),
 ]  # fmt: skip
@@ -61,17 +61,17 @@ def test_words_that_ask_for_no_model_are_refused(made, message):
 
 
 def test_an_unknown_word_names_those_that_there_are():
-    with pytest.raises(UsageTypeError, match=r"no parameter \['kk'\].* asked for by l, k, .*Did you mean 'k'"):
+    with pytest.raises(UsageTypeError, match=r"no parameter kk;.* given by l, k, .*Did you mean 'k'"):
         Mondrian(kk=10)
-    with pytest.raises(UsageTypeError, match=r"models\[0\] must be a PrivacyModel, got 0.2"):
+    with pytest.raises(UsageTypeError, match=r"models\[0\] must be a PrivacyModel; got 0.2"):
         Mondrian(0.2)
 
 
 def test_keywords_are_the_words_of_the_command_line():
-    written = {word.replace("-", "_"): kind for word, kind in models().items()}
+    written = {word.replace("-", "_"): kind for word, kind in find_models().items()}
     assert written.items() <= keywords().items()
     data = load(CLINIC)
-    assert asked("l=2, k=5", "Mondrian", data.schema) == Mondrian(k=5, l=(2, "diagnosis"))
+    assert parse_sanitizer("l=2, k=5", "Mondrian", data.schema) == Mondrian(k=5, l=(2, "diagnosis"))
 
 
 def test_a_release_without_a_seed_is_for_publication():

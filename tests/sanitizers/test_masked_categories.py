@@ -23,7 +23,7 @@ from privnb.sanitizers import (
     Sampling,
     SanitizationError,
 )
-from privnb.sanitizers.generalization.local_suppression import blanked
+from privnb.sanitizers.generalization.local_suppression import choose_blank_cells
 
 TOWNS = ("a1", "a2", "b1", "b2", "b3", "c1")
 TREE = Taxonomy("town", tuple((town, town[0], "*") for town in TOWNS))
@@ -117,11 +117,11 @@ def test_local_suppression_reaches_k_in_any_order_of_the_rows(shape, width, k, s
     codes = rng.integers(0, width, shape)
     if len(codes) < k:
         return
-    blank = blanked(codes, k)
+    blank = choose_blank_cells(codes, k)
     shown = pd.DataFrame(np.where(blank, -1, codes))
     assert shown.groupby(list(shown)).size().min() >= k
     order = rng.permutation(len(codes))
-    assert (blanked(codes[order], k) == blank[order]).all()
+    assert (choose_blank_cells(codes[order], k) == blank[order]).all()
     own = pd.DataFrame(codes).groupby(list(range(shape[1])))[0].transform("size").to_numpy()
     if (own >= k).all():
         assert not blank.any(), "who is like k - 1 others stays as they are"
@@ -129,22 +129,22 @@ def test_local_suppression_reaches_k_in_any_order_of_the_rows(shape, width, k, s
 
 def test_one_cell_is_blanked_where_one_is_enough():
     codes = np.array([[0, 0, 0]] * 3 + [[1, 1, 0], [1, 1, 1], [1, 1, 2]])
-    assert blanked(codes, 3).tolist() == [[False] * 3] * 3 + [[False, False, True]] * 3
+    assert choose_blank_cells(codes, 3).tolist() == [[False] * 3] * 3 + [[False, False, True]] * 3
 
 
 def test_whoever_is_left_over_joins_the_class_that_costs_least():
     """Two records of six are like nobody else; they join the class that shares their first value."""
     codes = np.array([[0, 0]] * 4 + [[1, 1]] * 4 + [[1, 2]])
-    assert blanked(codes, 3).tolist() == [[False, False]] * 4 + [[False, True]] * 5
+    assert choose_blank_cells(codes, 3).tolist() == [[False, False]] * 4 + [[False, True]] * 5
 
 
 def test_local_suppression_is_claimed_checked_and_costs_less_than_whole_records():
     adult = load("adult", records=4000)
     release = LocalSuppression(5).sanitize(adult, rng=1)
     assert [repr(model) for model in release.provenance.claims] == ["KAnonymity(k=5)"]
-    assert release.people_alike.min() >= 5
+    assert release.people_per_class.min() >= 5
     rare = Identity().sanitize(adult, rng=1)
-    violators = int((rare.people_alike[rare.equivalence_classes] < 5).sum())
+    violators = int((rare.people_per_class[rare.equivalence_classes] < 5).sum())
     cells = information_loss.suppressed_cells(release)
     assert 0 < cells < violators * 3, "less than three of eight cells for each record that is too rare"
 
@@ -153,10 +153,10 @@ def test_local_suppression_is_claimed_checked_and_costs_less_than_whole_records(
     ("sanitizer", "message"),
     [
         (LocalSuppression(200), "the table has 105 records. Lower k to 105"),
-        (DataSwapping(0.5, "age"), "'age' is none of them"),
-        (DataSwapping(0.5, "nothing"), "'nothing' is none of them"),
-        (DataSwapping(1e-9), "nothing was exchanged"),
-        (Sampling(0.999), "is all of them"),
+        (DataSwapping(0.5, "age"), "must name published attributes that are not swapped, .*; got 'age'"),
+        (DataSwapping(0.5, "nothing"), "must name published attributes that are not swapped, .*; got 'nothing'"),
+        (DataSwapping(1e-9), "nothing was swapped"),
+        (Sampling(0.999), "would be all 105 people"),
     ],
 )
 def test_what_the_table_cannot_give_is_refused(sanitizer, message):
@@ -187,7 +187,7 @@ def test_one_category_and_missing_numbers():
     swapped = DataSwapping(1.0).sanitize(gaps, rng=1)
     assert swapped.table["age"].isna().tolist() == gaps.table["age"].isna().tolist()
     release = LocalSuppression(10).sanitize(gaps, rng=1)
-    assert release.people_alike.min() >= 10
+    assert release.people_per_class.min() >= 10
 
 
 @pytest.mark.parametrize("within", ["sensitive", "ill, ward", ""])

@@ -13,7 +13,7 @@ from privnb import load
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Ranges, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.privacy_models import KAnonymity, achieved
+from privnb.privacy_models import KAnonymity, grade_release
 from privnb.sanitizers import (
     Condensation,
     LognormalNoise,
@@ -25,10 +25,10 @@ from privnb.sanitizers import (
     TopBottomCoding,
     UnivariateMicroaggregation,
 )
-from privnb.sanitizers.algorithms.linear import root
-from privnb.sanitizers.algorithms.optimal_groups import optimal_groups
-from privnb.sanitizers.algorithms.swapping import partners
-from privnb.sanitizers.masking.condensation import condensed
+from privnb.sanitizers.algorithms.linear import take_root
+from privnb.sanitizers.algorithms.optimal_groups import find_optimal_groups
+from privnb.sanitizers.algorithms.swapping import draw_partners
+from privnb.sanitizers.masking.condensation import summarize_groups
 from privnb.sanitizers.noise.lognormal_noise import Lognormal
 
 NUMBERS = ["age", "height"]
@@ -64,7 +64,7 @@ def test_numbers_alone_are_changed_and_missing_ones_stay_missing(sanitizer):
 def test_a_table_without_numbers_is_refused(sanitizer):
     schema = SCHEMA.with_roles({"town": Role.QUASI_IDENTIFIER, "illness": Role.SENSITIVE})
     data = Dataset("people", people().table[["town", "illness"]], schema, {"town": HIERARCHIES["town"]})
-    with pytest.raises(SanitizationError, match=r"no quasi-identifier of 'people' is numeric; they are town\. Choose"):
+    with pytest.raises(SanitizationError, match=r"'people' has no numeric quasi-identifier; it has town\. Choose"):
         sanitizer.sanitize(data, rng=0)
 
 
@@ -104,7 +104,7 @@ def test_masked_numbers_have_the_covariance_that_is_said(form, expected):
 def test_noise_has_alpha_times_the_covariance_in_closed_form():
     """The matrix that independent draws are multiplied with is a root of it, be it singular."""
     sigma = np.array([[4.0, 2, 6], [2, 9, 11], [6, 11, 17]])  # the third is the sum of the others
-    assert root(0.3 * sigma)[0] @ root(0.3 * sigma)[0].T == pytest.approx(0.3 * sigma, abs=1e-9)
+    assert take_root(0.3 * sigma)[0] @ take_root(0.3 * sigma)[0].T == pytest.approx(0.3 * sigma, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -132,9 +132,11 @@ def test_alpha_and_sigma_are_positive(alpha):
 
 
 def test_noise_of_a_constant_column_is_refused():
-    with pytest.raises(SanitizationError, match=r"all 60 records have one value of 'height', and noise of a part of"):
+    with pytest.raises(
+        SanitizationError, match=r"all 60 records have the same value of 'height', so its noise would be 0"
+    ):
         MaskingNoise().sanitize(people(height=[1.5] * 60), rng=0)
-    with pytest.raises(ValueError, match="form must be one of uncorrelated, correlated, transformed, got 'Kim'"):
+    with pytest.raises(ValueError, match="form must be one of uncorrelated, correlated, transformed; got 'Kim'"):
         MaskingNoise(0.1, "Kim")
 
 
@@ -184,7 +186,7 @@ def swapped(values, ties, window=1):
     """Values after swapping within a window; equal ones rank as in `ties`, the order of the records."""
     order = sorted(range(len(values)), key=lambda record: (values[record], ties.index(record)))
     taken = np.empty(len(values), dtype=int)
-    taken[order] = np.array(order)[partners(window, np.zeros(len(values)))]
+    taken[order] = np.array(order)[draw_partners(window, np.zeros(len(values)))]
     return [values[record] for record in taken]
 
 
@@ -205,7 +207,7 @@ def test_the_books_first_attribute_is_not_swapped():
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 80), window=st.integers(1, 80), seed=st.integers(0, 10**6))
 def test_partners_are_pairs_within_the_window(n, window, seed):
-    found = partners(window, np.random.default_rng(seed).random(n))
+    found = draw_partners(window, np.random.default_rng(seed).random(n))
     assert (found[found] == np.arange(n)).all()
     assert (np.abs(found - np.arange(n)) <= window).all()
     alone = np.flatnonzero(found == np.arange(n))
@@ -215,7 +217,7 @@ def test_partners_are_pairs_within_the_window(n, window, seed):
 def test_partners_are_drawn_alike():
     """The lowest of 9 ranks takes each of the next 4 with probability 1/4: within five standard errors."""
     rng = np.random.default_rng(4)
-    counts = np.bincount([partners(4, rng.random(9))[0] for _ in range(4000)], minlength=9)
+    counts = np.bincount([draw_partners(4, rng.random(9))[0] for _ in range(4000)], minlength=9)
     assert (np.abs(counts[1:5] - 1000) < 5 * np.sqrt(750)).all()
     assert counts[1:5].sum() == 4000
 
@@ -236,12 +238,12 @@ def test_swapping_keeps_each_column_and_moves_within_its_window():
 
 @pytest.mark.parametrize("p", [0, -5, 101, np.nan, "15", True])
 def test_p_is_per_cent(p):
-    with pytest.raises(ValueError, match="p must be per cent, a number above 0 and at most 100"):
+    with pytest.raises(ValueError, match="p must be a percentage above 0 and at most 100"):
         RankSwapping(p)
 
 
 def test_a_window_of_less_than_a_rank_swaps_nobody():
-    with pytest.raises(SanitizationError, match=r"p=1\): 1 % of 60 records are less than one rank\. Raise p to 1\.67"):
+    with pytest.raises(SanitizationError, match=r"p=1\): 1% of 60 records is less than one rank\. Raise `p` to 1\.67"):
         RankSwapping(1).sanitize(people(), rng=0)
 
 
@@ -264,10 +266,10 @@ def least(values, k):
 @given(values=st.lists(st.integers(0, 40), min_size=2, max_size=14), k=st.integers(2, 4))
 def test_no_groups_of_neighbours_lose_less(values, k):
     if len(values) < k:
-        with pytest.raises(ValueError, match=f"{len(values)} records need k from 1 to {len(values)}"):
-            optimal_groups(values, k)
+        with pytest.raises(ValueError, match=f"must be from 1 to the number of records, {len(values)}"):
+            find_optimal_groups(values, k)
         return
-    groups, values = optimal_groups(values, k), np.array(values)
+    groups, values = find_optimal_groups(values, k), np.array(values)
     lost = sum(np.var(values[groups == group]) * (groups == group).sum() for group in range(groups.max() + 1))
     assert lost == pytest.approx(least(sorted(values.tolist()), k), abs=1e-9)
     assert k <= np.bincount(groups).min() <= np.bincount(groups).max() < 2 * k
@@ -278,7 +280,7 @@ def test_one_number_alone_keeps_k_and_its_mean():
     release = UnivariateMicroaggregation(3).sanitize(lone(values), rng=0)
     assert release.table["x"].tolist() == pytest.approx([5.4, 5.4, 2704 / 3, 5.4, 2704 / 3, 5.4, 5.4, 2704 / 3])
     assert release.provenance.claims == (KAnonymity(3),)
-    assert achieved(KAnonymity(3), release) == 3
+    assert grade_release(KAnonymity(3), release) == 3
     both = UnivariateMicroaggregation(3).sanitize(people(), rng=0)
     assert both.provenance.claims == ()
     assert both.table["age"].value_counts().min() >= 3
@@ -302,17 +304,21 @@ def test_rounding_by_a_base():
 @pytest.mark.parametrize(
     ("sanitizer", "error", "message"),
     [
-        (lambda: Rounding(0), ValueError, "base must be a positive number, got 0"),
+        (lambda: Rounding(0), ValueError, "base must be a positive number; got 0"),
         (lambda: Rounding({"age": -2}), ValueError, "base of 'age' must be a positive number"),
-        (lambda: Rounding({"town": 2}), SanitizationError, r"\['town'\] is no numeric quasi-identifier"),
+        (lambda: Rounding({"town": 2}), SanitizationError, r"must name numeric quasi-identifiers, .*; got \['town'\]"),
         (lambda: Rounding({"age": 120}), SanitizationError, "a base of 120 leaves 'age' .* fewer than two values"),
-        (lambda: Rounding(1), SanitizationError, "a base of 1 leaves 'age' .* as it is"),
+        (lambda: Rounding(1), SanitizationError, "a base of 1 leaves 'age' .* unchanged"),
         (lambda: Resampling(0), ValueError, "samples must be a whole number of at least 1"),
         (lambda: TopBottomCoding(0.5), ValueError, "share must be a number above 0 and below 0.5"),
-        (lambda: TopBottomCoding(top={"town": 2}), SanitizationError, r"\['town'\] is no numeric quasi-identifier"),
-        (lambda: TopBottomCoding(top={"age": 200}), SanitizationError, "200 lies outside of 'age'"),
+        (
+            lambda: TopBottomCoding(top={"town": 2}),
+            SanitizationError,
+            r"must name numeric quasi-identifiers, .*; got \['town'\]",
+        ),
+        (lambda: TopBottomCoding(top={"age": 200}), SanitizationError, "200 is outside the domain of 'age'"),
         (lambda: TopBottomCoding(top=[3]), TypeError, "top must be a Mapping"),
-        (lambda: TopBottomCoding(bottom={"age": 60}, top={"age": 50}), SanitizationError, "nothing between them"),
+        (lambda: TopBottomCoding(bottom={"age": 60}, top={"age": 50}), SanitizationError, "no value between them"),
         (lambda: Condensation(1), ValueError, "k must be a whole number of at least 2"),
         (lambda: Condensation(61), SanitizationError, "has 60 records"),
     ],
@@ -361,8 +367,8 @@ def test_it_is_said_where_far_more_is_coded_than_was_asked_for():
     share = (release.table["income"] == release.table["income"].min()).mean()
     assert share == 0.52
     note = release.provenance.note
-    assert "52% of the numbers of 'income' are published as its bottom threshold, and 5% were asked for" in note
-    assert "State `bottom` for it, or finer cuts of its domain." in note
+    assert "52% of the numbers of 'income' are published as its bottom threshold; 5% were requested" in note
+    assert "state `bottom` for it, or finer cuts of its domain." in note
     assert "top threshold" not in note, "which was stated"
     fine = TopBottomCoding(0.3, top={"income": 14_040}).sanitize(data, rng=1)
     assert fine.provenance.note == ""
@@ -374,7 +380,7 @@ def test_it_is_said_where_far_more_is_coded_than_was_asked_for():
 def test_the_worked_example_of_condensation():
     """Book, entry 18-02: sums (10, 16), products ((30, 47), (47, 74)); eigenvalues .016741 and 3.733259."""
     records = np.array([(1, 2), (2, 3), (3, 5), (4, 6)])
-    means, ranges, vectors = condensed(records, np.zeros(4, dtype=int))
+    means, ranges, vectors = summarize_groups(records, np.zeros(4, dtype=int))
     assert means.tolist() == [[2.5, 4]]
     assert ranges[0] == pytest.approx([0.448215, 6.693213], abs=1e-6)
     assert (ranges[0] ** 2 / 12) == pytest.approx([0.016741, 3.733259], abs=1e-6)

@@ -67,7 +67,7 @@ def test_a_missing_number_stays_missing_or_the_release_counts_it(sanitizer):
     note = release.provenance.note
     counted = {name: int(many) for many, name in FILLED.findall(note)}
     assert bool(counted) == ("Missing numbers were replaced by numbers drawn from their columns" in note)
-    if release.provenance.rows is Rows.NOBODY:
+    if release.provenance.rows is Rows.SYNTHETIC:
         assert counted == {name: int(data.table[name].isna().sum()) for name in NUMBERS}
         return
     records = np.arange(len(data)) if release.records is None else release.records
@@ -127,7 +127,7 @@ def test_each_pattern_of_missing_numbers_is_a_group_of_its_own():
     release = Microaggregation(12).sanitize(lone(age, hours=hours), rng=1)
     classes = release.table.groupby(["age", "hours"], dropna=False).size()
     assert classes.min() >= 12
-    assert release.people_alike.min() >= 12
+    assert release.people_per_class.min() >= 12
     assert {(name, int(many)) for many, name in FILLED.findall(release.provenance.note)} == {("age", 10), ("hours", 10)}
     assert release.table["age"].isna().sum() == 31 - 10
 
@@ -150,8 +150,10 @@ def test_a_column_without_any_number():
     data = lone(np.full(20, np.nan), hours=np.arange(20.0))
     release = Microaggregation(5).sanitize(data, rng=1)
     assert release.table["age"].isna().all()
-    assert release.people_alike.min() >= 5
-    with pytest.raises(SanitizationError, match=r"all numbers of age are missing, .*Give it the role 'unused'"):
+    assert release.people_per_class.min() >= 5
+    with pytest.raises(
+        SanitizationError, match=r"all numbers of age are missing, .*Give these columns the role 'unused'"
+    ):
         Rotation().sanitize(data, rng=1)
 
 
@@ -189,7 +191,10 @@ def test_epsilon_covers_whether_a_number_is_missing_or_says_that_it_is_public(ki
         assert release.table[name].isna().tolist() == data.table[name].isna().tolist()
     promise = release.provenance.promise
     assert promise.epsilon == 2
-    assert "Which numbers of age, weight are missing is declared public, and not covered." in promise.statement
+    assert (
+        "It does not cover which numbers of age, weight are missing: the owner declares that public."
+        in promise.statement
+    )
     complete = with_gaps(SCHEMA, age=0, weight=0)
     assert "declared public" not in kind(1.0).sanitize(complete, rng=None).provenance.promise.statement
 
@@ -213,4 +218,4 @@ def test_the_gate_refuses_a_release_in_which_one_person_lacks_a_number(sanitizer
         ages[:gaps] = np.nan
         verdict = gate(sanitizer.sanitize(lone(ages), rng=1))
         assert verdict.allowed == allowed
-    assert "One person stands alone in" in gate(sanitizer.sanitize(lone(np.append(np.nan, ages[2:])), rng=1)).refusal
+    assert "One person is unique in" in gate(sanitizer.sanitize(lone(np.append(np.nan, ages[2:])), rng=1)).refusal

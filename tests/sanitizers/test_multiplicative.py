@@ -14,7 +14,7 @@ from support.questions import utility
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation import good_utility
+from privnb.evaluation import measure_good_utility
 from privnb.measures.utility import information_loss
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -27,7 +27,7 @@ from privnb.sanitizers import (
     Rotation,
     SanitizationError,
 )
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal, standardized
+from privnb.sanitizers.algorithms.linear import draw_orthogonal, multiply_points, standardize
 
 SCHEMA = Schema(
     "measured",
@@ -71,7 +71,7 @@ def made(release):
 
 def test_an_orthogonal_matrix_is_one():
     for size in (1, 2, 5, 40):
-        matrix = orthogonal(size, np.random.default_rng(size))
+        matrix = draw_orthogonal(size, np.random.default_rng(size))
         assert np.allclose(matrix @ matrix.T, np.eye(size), rtol=0, atol=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_no_orthogonal_matrix_is_likelier_than_another():
     The signs of a bare QR decomposition favour some: the diagonal's mean is then far from 0.
     """
     rng = np.random.default_rng(0)
-    drawn = np.array([orthogonal(3, rng) for _ in range(4000)])
+    drawn = np.array([draw_orthogonal(3, rng) for _ in range(4000)])
     assert np.abs(drawn.mean(axis=0)).max() < 5 * sqrt(1 / 3 / 4000)
     assert np.allclose((drawn**2).mean(axis=0), 1 / 3, atol=0.03)
     assert abs(np.mean(np.linalg.det(drawn) > 0) - 0.5) < 5 * 0.5 / sqrt(4000)
@@ -90,13 +90,13 @@ def test_no_orthogonal_matrix_is_likelier_than_another():
 def test_a_product_is_that_of_matrices_wherever_a_row_stands():
     rng = np.random.default_rng(1)
     points, matrix = rng.normal(size=(50, 4)), rng.normal(size=(3, 4))
-    assert np.allclose(multiplied(matrix, points), points @ matrix.T, rtol=0, atol=1e-12)
-    assert (multiplied(matrix, points[::-1]) == multiplied(matrix, points)[::-1]).all()
+    assert np.allclose(multiply_points(matrix, points), points @ matrix.T, rtol=0, atol=1e-12)
+    assert (multiply_points(matrix, points[::-1]) == multiply_points(matrix, points)[::-1]).all()
 
 
 def test_a_column_without_variance_has_no_standard_score():
-    with pytest.raises(ValueError, match=r"columns \[1\] have no variance: each holds one number"):
-        standardized(np.array([[1.0, 7.1], [3.0, 7.1], [2.0, 7.1]]))
+    with pytest.raises(ValueError, match=r"columns \[1\] each hold only one number"):
+        standardize(np.array([[1.0, 7.1], [3.0, 7.1], [2.0, 7.1]]))
 
 
 def test_a_rotation_keeps_distances_and_inner_products():
@@ -172,7 +172,7 @@ def test_what_is_released_are_columns_of_its_own(sanitizer):
     for name in new:
         domain = release.schema[name].domain
         assert release.table[name].between(domain.low, domain.high).all()
-    assert type(sanitizer).at({}) == sanitizer
+    assert type(sanitizer).from_bounds({}) == sanitizer
 
 
 @every
@@ -212,10 +212,10 @@ def test_measures_of_labels_classes_and_cells_say_that_they_cannot_speak_of_it(s
 @every
 def test_nobody_is_known_by_columns_that_a_sanitizer_made(sanitizer):
     published, _ = sanitizer.sanitize(DATA, rng=1)._published(2)
-    with pytest.raises(Unreadable, match="columns that a sanitizer made, nobody"):
+    with pytest.raises(Unreadable, match="the columns that the adversary knows, without columns that a sanitizer made"):
         Linkage().fit(published).predict(DATA.table)
     miner = reference_set("decision tree")[0]
-    with pytest.raises(Unreadable, match="columns that a sanitizer made, nobody"):
+    with pytest.raises(Unreadable, match="the columns that the adversary knows, without columns that a sanitizer made"):
         MinerInference(miner, "illness").fit(published).predict(DATA.table)
     assert len(MinerInference(miner, "illness", known=("town",)).fit(published).predict(DATA.table)) == len(DATA)
 
@@ -223,7 +223,7 @@ def test_nobody_is_known_by_columns_that_a_sanitizer_made(sanitizer):
 def test_an_honest_user_keeps_what_goes_by_distances():
     """In cross-validation miners learn from released rows and guess others: no generalization is as good, here."""
     for found, measure in (
-        (good_utility(DATA, [Rotation()], miners="k-nearest neighbours", target="illness"), "good_utility"),
+        (measure_good_utility(DATA, [Rotation()], miners="k-nearest neighbours", target="illness"), "good_utility"),
         (utility(DATA, [Identity(), Rotation()], miners="k-nearest neighbours", target="illness"), "workload_utility"),
     ):
         values = found[found.measure == measure].set_index("sanitizer").value
@@ -234,12 +234,12 @@ def test_an_honest_user_keeps_what_goes_by_distances():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: GeometricPerturbation(0), "sigma must be a positive number, got 0"),
-        (lambda: GeometricPerturbation(-1), "sigma must be a positive number, got -1"),
-        (lambda: GeometricPerturbation(float("nan")), "sigma must be a positive number, got nan"),
+        (lambda: GeometricPerturbation(0), "sigma must be a positive number; got 0"),
+        (lambda: GeometricPerturbation(-1), "sigma must be a positive number; got -1"),
+        (lambda: GeometricPerturbation(float("nan")), "sigma must be a positive number; got nan"),
         (lambda: RandomProjection(0), "dimensions must be a whole number of at least 1"),
-        (lambda: Rotation("age"), "attributes must be a list of attributes, each as text, got 'age'"),
-        (lambda: Rotation(("age", "age")), "different attributes, got age more than once"),
+        (lambda: Rotation("age"), "attributes must be a list of attributes, each as text; got 'age'"),
+        (lambda: Rotation(("age", "age")), "different attributes; got age more than once"),
         (lambda: Rotation(("age",)), "the number of attributes must be a whole number of at least 2"),
     ],
 )
@@ -253,10 +253,10 @@ def test_a_parameter_out_of_its_range(make, message):
     [
         (
             Rotation(("age", "town")),
-            r"\['town'\] is no numeric quasi-identifier; those are \['age', 'height",
+            r"numeric quasi-identifiers, which are \['age', 'height.*; got \['town'\]",
         ),
-        (Rotation(("age", "wait")), r"\['wait'\] is no numeric quasi-identifier"),
-        (RandomProjection(4), r"RandomProjection\(dimensions=4.*has 3 numbers to project. Lower dimensions to 3"),
+        (Rotation(("age", "wait")), r"must name numeric quasi-identifiers, .*; got \['wait'\]"),
+        (RandomProjection(4), r"RandomProjection\(dimensions=4.*has 3 numbers to project. Lower `dimensions` to 3"),
     ],
 )
 def test_what_a_table_cannot_give(sanitizer, message):
@@ -269,7 +269,7 @@ def test_one_number_is_not_mixed(sanitizer):
     roles = {"age": Role.QUASI_IDENTIFIER, "town": Role.QUASI_IDENTIFIER, "illness": Role.SENSITIVE}
     schema = SCHEMA.with_roles(roles)
     few = Dataset("few", DATA.table[schema.names()], schema, DATA.hierarchies)
-    with pytest.raises(SanitizationError, match=r"mixes two numbers or more, and has age of the numeric quasi-id"):
+    with pytest.raises(SanitizationError, match=r"needs at least two numeric quasi-identifiers of 'measured'; got age"):
         sanitizer.sanitize(few, rng=1)
 
 
@@ -288,5 +288,5 @@ def test_a_missing_number_is_drawn_from_its_column_and_counted(sanitizer):
 
 def test_a_name_that_is_taken():
     named = Schema("measured", (*SCHEMA.attributes, Attribute("rotated 1", Role.NEUTRAL, Numbers(0, 1))))
-    with pytest.raises(SanitizationError, match=r"makes columns that are called rotated 1\. Rename the"):
+    with pytest.raises(SanitizationError, match=r"makes columns with the names rotated 1\. Rename these"):
         Rotation().sanitize(measured(300, named, **{"rotated 1": np.arange(300) % 2}), rng=1)

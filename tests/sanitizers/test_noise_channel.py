@@ -27,7 +27,7 @@ SCALES = st.floats(0.05, 50)
 
 def response_channel(size, epsilon, prior=None):
     """k-ary randomized response over `size` categories."""
-    true = mechanisms.kept(size, epsilon)
+    true = mechanisms.keep_probability(size, epsilon)
     return Channel.of(np.where(np.eye(size), true, (1 - true) / (size - 1)), prior)
 
 
@@ -193,9 +193,9 @@ def test_cells_are_guessed_as_often_as_said(sanitizer, columns):
 
 
 def test_a_matrix_is_what_the_mechanism_draws():
-    shares = np.bincount(mechanisms.response(np.full(100_000, 1), 3, 0.8, rng=1)) / 100_000
+    shares = np.bincount(mechanisms.randomize_response(np.full(100_000, 1), 3, 0.8, rng=1)) / 100_000
     assert shares == pytest.approx(response_channel(3, 0.8).matrix[1], abs=0.006)
-    drawn = np.clip(mechanisms.geometric(np.full(100_000, 3), 2.0, rng=1), 0, 6)
+    drawn = np.clip(mechanisms.add_geometric_noise(np.full(100_000, 3), 2.0, rng=1), 0, 6)
     assert np.bincount(drawn) / 100_000 == pytest.approx(geometric_channel(7, 2.0).matrix[3], abs=0.006)
 
 
@@ -236,8 +236,8 @@ def test_it_does_not_matter_how_many_are_compared_at_a_time(pairs, monkeypatch):
     data, sanitizer = made({**SMALL, "age": Numbers(20, 60)}, 200, seed=5), RandomizedResponse(1.2)
     release = sanitizer.sanitize(data, rng=1)
     together = noise_channel.identification(data, release, rng=1)
-    monkeypatch.setattr(noise_channel, "combinations", lambda table: pytest.fail("the register is read again"))
-    monkeypatch.setattr(noise_channel, "PAIRS", pairs)
+    monkeypatch.setattr(noise_channel, "count_combinations", lambda table: pytest.fail("the register is read again"))
+    monkeypatch.setattr(noise_channel, "MAX_PAIRS", pairs)
     assert noise_channel.identification(data, release, rng=1) == pytest.approx(together, rel=1e-12)
 
 

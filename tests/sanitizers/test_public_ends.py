@@ -13,7 +13,7 @@ from support.plain_models import keeps, published
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
-from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, keep_exact_ends
 from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -82,7 +82,7 @@ def toy(rows, seed, crowd):
 
 def exactly(data):
     """The same people in a study that keeps exact ends."""
-    return replace(data, hierarchies={name: with_exact_ends(kind) for name, kind in data.hierarchies.items()})
+    return replace(data, hierarchies={name: keep_exact_ends(kind) for name, kind in data.hierarchies.items()})
 
 
 def ends_of_its_own(data, table, name):
@@ -118,10 +118,10 @@ def test_exact_ends_are_kept_where_a_study_asks_for_them_and_not_shown(sanitizer
     release = sanitizer.sanitize(exactly(data), rng=1)
     assert any(ends_of_its_own(data, release.table, name) for name in KINDS)
     for seed in range(10):
-        shown = release.show(rng=seed, fewest=2)
+        shown = release.show(rng=seed, min_count=2)
         assert not any(ends_of_its_own(data, shown, name) for name in KINDS)
     handmade = Release(release.table, release.schema, release.hierarchies, release.provenance)
-    assert not any(ends_of_its_own(data, handmade.show(fewest=2), name) for name in KINDS), (
+    assert not any(ends_of_its_own(data, handmade.show(min_count=2), name) for name in KINDS), (
         "who is not counted counts as few"
     )
 
@@ -239,7 +239,7 @@ def test_planted_values_end_no_label_of_a_release(people):
     assert [(people.table[n].astype(str) == v).sum() for n, pair in PLANTED.items() for v in pair] == [1, 1, 1, 1]
     exact, told = exactly(people), []
     for k in (2, 10, 50):
-        for sanitizer in catalogue.generalizing(people, KAnonymity(k)):
+        for sanitizer in catalogue.build_generalizing(people, KAnonymity(k)):
             release = sanitizer.sanitize(people, rng=1)
             for name in PLANTED:
                 assert not any(tells_planted(cell, name) for cell in release.table[name].unique())
@@ -247,7 +247,7 @@ def test_planted_values_end_no_label_of_a_release(people):
             old = sanitizer.sanitize(exact, rng=1)
             told += [tells_planted(cell, name) for name in PLANTED for cell in old.table[name].unique()]
             if not old.has_unprotected_rows:
-                tables = [old.show(rng=seed, fewest=2) for seed in range(40)]
+                tables = [old.show(rng=seed, min_count=2) for seed in range(40)]
                 shown = {(name, cell) for table in tables for name in PLANTED for cell in table[name]}
                 assert not any(tells_planted(cell, name) for name, cell in shown)
     assert sum(told) > 20, "there was something to hide"
@@ -269,8 +269,8 @@ def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(l
     nested = (widths(age, (5, 10, 20)), Intervals(age.domain, (5, 10, 20, 50, 100)))
     for hierarchy in (Ranges(age.domain), *nested):
         data, labelled = Dataset("ages", table, schema, {"age": hierarchy, "sex": flat(schema["sex"])}), set()
-        known = [each for kind in catalogue.kinds().values() for each in kind.examples(schema)]
-        for sanitizer in [*known, *catalogue.generalizing(data, KAnonymity(10))]:
+        known = [each for kind in catalogue.kinds().values() for each in kind.contract_examples(schema)]
+        for sanitizer in [*known, *catalogue.build_generalizing(data, KAnonymity(10))]:
             try:
                 release = sanitizer.sanitize(data, rng=1)
             except SanitizationError:  # it needs two numbers, say
@@ -296,7 +296,9 @@ def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(l
 def test_planted_values_are_in_no_gallery(people):
     for data in (people, exactly(people)):
         for seed in range(8):
-            table = gallery.side_by_side(data, catalogue.generalizing(data, KAnonymity(2)), people=5, rng=seed).table
+            table = gallery.show_side_by_side(
+                data, catalogue.build_generalizing(data, KAnonymity(2)), people=5, rng=seed
+            ).table
             for name in PLANTED:
                 cells = table[name].to_numpy()
                 assert len(cells) == 5 * 6
@@ -304,7 +306,7 @@ def test_planted_values_are_in_no_gallery(people):
 
 
 def test_nobody_is_made_up_of_a_number_that_few_have(people):
-    made = gallery.made_up(people, 100, rng=3)
+    made = gallery.invent_people(people, 100, rng=3)
     for name in PLANTED:
         codes, domain = people.codes[name], people.schema[name].domain
         rare = [code for code in domain.codes(made[name]) if (codes == code).sum() < LIMIT]

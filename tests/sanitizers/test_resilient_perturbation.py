@@ -11,8 +11,8 @@ from privnb.measures.noise.column_privacy import column_privacy, naive_differenc
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.sanitizers import ResilientPerturbation, SanitizationError
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal, standardized
-from privnb.sanitizers.multiplicative.resilient_perturbation import in_best_order
+from privnb.sanitizers.algorithms.linear import draw_orthogonal, multiply_points, standardize
+from privnb.sanitizers.multiplicative.resilient_perturbation import order_columns
 
 NAMES = ["first", "second", "third"]
 SCHEMA = Schema("numbers", tuple(Attribute(name, Role.QUASI_IDENTIFIER, Numbers(0, 100)) for name in NAMES))
@@ -30,13 +30,13 @@ def dataset(points=INDEPENDENT):
 def test_the_order_of_rows_is_the_best_of_all_orders(seed):
     """Against every permutation, by eq. 7.2: on uncorrelated standard scores 2 - 2 r_ii is the naive privacy."""
     source = np.random.default_rng(seed)
-    points = standardized(source.normal(size=(300, 4)))[0]
+    points = standardize(source.normal(size=(300, 4)))[0]
     points = points @ np.linalg.inv(np.linalg.cholesky(np.cov(points.T, bias=True))).T
-    matrix = orthogonal(4, source)
+    matrix = draw_orthogonal(4, source)
     best = max(naive_differences(matrix[list(order)], np.eye(4)).min() for order in permutations(range(4)))
-    found = in_best_order(matrix, points)
+    found = order_columns(matrix, points)
     assert naive_differences(found, np.eye(4)).min() == pytest.approx(best)
-    assert column_privacy(multiplied(found, points), points).min() == pytest.approx(best)
+    assert column_privacy(multiply_points(found, points), points).min() == pytest.approx(best)
 
 
 def test_noise_is_as_little_as_it_takes_and_is_needed():
@@ -55,7 +55,8 @@ def test_noise_is_as_little_as_it_takes_and_is_needed():
 
 def test_it_refuses_to_release_what_an_attack_comes_near():
     with pytest.raises(
-        SanitizationError, match=r"with all the noise that is allowed an attack leaves a column 0\.\d\d, less than 0\.5"
+        SanitizationError,
+        match=r"the protection of a column is 0\.\d\d with the most noise allowed, which is less than 0\.5",
     ):
         ResilientPerturbation(0.5, most=0.05, iterations=2).sanitize(dataset(), rng=1)
 
@@ -82,7 +83,7 @@ def test_a_parameter_out_of_its_range(make, message):
 
 def test_what_a_table_cannot_give():
     constant = INDEPENDENT * [1, 0, 1]
-    with pytest.raises(SanitizationError, match="an attribute has one value for all records"):
+    with pytest.raises(SanitizationError, match="an attribute has the same value for all records"):
         ResilientPerturbation().sanitize(dataset(constant), rng=1)
-    with pytest.raises(SanitizationError, match=r"tries a regression on 4 known records, and the table has 4\."):
+    with pytest.raises(SanitizationError, match=r"needs 5 records or more .* the table has 4\."):
         ResilientPerturbation().sanitize(dataset(INDEPENDENT[:4]), rng=1)

@@ -5,11 +5,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from privnb.attacks.inference.unknown_filling import filled, rightly_filled
-from privnb.measures.rules.rule_hiding import dissimilarity, side_effects, sure_rules
+from privnb.attacks.inference.unknown_filling import fill_blocked, filling_accuracy
+from privnb.measures.rules.rule_hiding import certain_rules, dissimilarity, side_effects
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, itemsets, rules
-from privnb.sanitizers.tables_and_rules.rule_hiding import WAYS, block, hide, hide_exactly
+from privnb.sanitizers.tables_and_rules.rule_hiding import HIDING_METHODS, block, hide, hide_exactly
 
 SIX = Baskets.of([*[set("ABC")] * 3, set("AB"), set("A"), set("AC")])
 RULE = Rule.read("A, B => C")
@@ -24,7 +24,7 @@ def bounds(baskets, rule):
 
 
 def effects(after):
-    return side_effects(sure_rules(SIX, **AT), sure_rules(after, **AT), [RULE])
+    return side_effects(certain_rules(SIX, **AT), certain_rules(after, **AT), [RULE])
 
 
 def test_delete_from_the_right_side():
@@ -32,7 +32,7 @@ def test_delete_from_the_right_side():
     after = hide(SIX, [RULE], way="1.b", **AT)
     assert (SIX.has.sum() - after.has.sum(), SIX.count("C") - after.count("C")) == (1, 1)
     assert bounds(after, RULE)[1] == (0.5, 0.5)
-    assert {str(rule) for rule in sure_rules(after, **AT)} == {"B => A", "C => A", "B, C => A"}
+    assert {str(rule) for rule in certain_rules(after, **AT)} == {"B => A", "C => A", "B, C => A"}
     assert effects(after) == (0, 0.625, 0, 5, 0)
     assert dissimilarity(SIX, after) == pytest.approx(1 / 14)
 
@@ -41,7 +41,7 @@ def test_add_to_the_left_side():
     """1.a: B is added to the record A, or C's; AB => C falls to .60, A => B is a ghost at 5/6. By hand."""
     after = hide(SIX, [RULE], way="1.a", **AT)
     assert bounds(after, RULE)[1] == (0.6, 0.6)
-    before, now = sure_rules(SIX, **AT), sure_rules(after, **AT)
+    before, now = certain_rules(SIX, **AT), certain_rules(after, **AT)
     assert {str(rule) for rule in {*now} - {*before}} == {"A => B"}
     assert now[Rule.read("A => B")].confidence == pytest.approx(5 / 6)
     assert {str(rule) for rule in {*before} - {*now} - {RULE}} == {"B => C", "B => A, C"}
@@ -63,7 +63,7 @@ def test_block_one_cell():
     support, confidence = bounds(after, RULE)
     assert support == pytest.approx((1 / 3, 1 / 2))
     assert confidence == pytest.approx((0.5, 0.75))
-    assert RULE not in sure_rules(after, **AT)
+    assert RULE not in certain_rules(after, **AT)
     assert dissimilarity(SIX, after) == pytest.approx(0.5 / 14), "at the mean of the least and the greatest"
 
 
@@ -77,7 +77,7 @@ def random():
 SENSITIVE = [Rule.read("A, B => C"), Rule.read("C => A"), Rule.read("B => C")]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", HIDING_METHODS)
 def test_each_way_hides(random, way):
     before, has = rules(itemsets(random, 0.2), 0.5), random.has.copy()
     assert {*SENSITIVE} <= {*before}
@@ -117,12 +117,12 @@ def _hides(few, cells):
 
 def test_with_nothing_but_present_items_blocked_everything_comes_back(random):
     alone = block(random, SENSITIVE, support=0.2, confidence=0.5, zeros=0)
-    assert (filled(alone).has == random.has).all()
-    assert rightly_filled(random, alone, filled(alone))[0] == 1
+    assert (fill_blocked(alone).has == random.has).all()
+    assert filling_accuracy(random, alone, fill_blocked(alone))[0] == 1
     mixed = block(random, SENSITIVE, support=0.2, confidence=0.5, zeros=1)
     assert mixed.unknown.sum() > alone.unknown.sum()
-    assert (filled(mixed).has >= random.has).all()
-    right, baseline = rightly_filled(random, mixed, filled(mixed, "companions"))
+    assert (fill_blocked(mixed).has >= random.has).all()
+    right, baseline = filling_accuracy(random, mixed, fill_blocked(mixed, "companions"))
     assert 0 < baseline < 1
     assert 0.3 < right <= 1
     assert (mixed.has <= random.has).all(), "nothing false is said"
@@ -137,12 +137,12 @@ def test_of_a_table_the_whole_cell_is_blocked_and_one_value_filled_in():
     table = Baskets(("sex=F", "sex=M", "ill=N", "ill=Y"), has, ("sex", "sex", "ill", "ill"))
     rule = Rule.read("sex=F => ill=Y")
     after = block(table, [rule], support=0.1, confidence=0.3)
-    assert rule not in sure_rules(after, 0.1, 0.3)
+    assert rule not in certain_rules(after, 0.1, 0.3)
     assert (after.unknown[:, 2] == after.unknown[:, 3]).all()
     assert not after.has[after.unknown[:, 2], 2:].any()
-    guessed = filled(after, "companions")
+    guessed = fill_blocked(after, "companions")
     assert (guessed.has[:, 2:].sum(axis=1) == 1).all()
-    right, _ = rightly_filled(table, after, guessed)
+    right, _ = filling_accuracy(table, after, guessed)
     assert 0.2 < right < 0.8, "nothing tells them apart"
 
 
@@ -154,7 +154,7 @@ def test_metrics_count_rules_that_are_sensitive_lost_and_new():
 
 BAD = {
     "an unknown item": (dict(rules=[Rule.read("X => A")]), "there is no item 'X'"),
-    "no rules": (dict(rules=[]), "no rules to hide"),
+    "no rules": (dict(rules=[]), "must contain at least one rule"),
     "not a rule": (dict(rules=["A => B"]), "must be a Rule"),
     "a support": (dict(support=0), "support must be a share"),
     "a confidence": (dict(confidence=1.2), "confidence must be a share"),
@@ -177,10 +177,10 @@ def test_bad_input_is_a_clear_error(name, way):
         (lambda: hide_exactly(SIX, [RULE], support=2), "support must be"),
         (lambda: hide_exactly(SIX, [RULE], support=0.5, seconds=0), "seconds must be"),
         (lambda: block(SIX, [RULE], zeros=-1, **AT), "zeros must be"),
-        (lambda: block(block(SIX, [RULE], **AT), [RULE], **AT), "blocked cells already"),
-        (lambda: filled(SIX), "no cell of these baskets is blocked"),
-        (lambda: filled(block(SIX, [RULE], **AT), "none"), "how must be one of"),
-        (lambda: dissimilarity(SIX, Baskets.of([{"A"}])), "of the same items"),
+        (lambda: block(block(SIX, [RULE], **AT), [RULE], **AT), "must not have blocked cells"),
+        (lambda: fill_blocked(SIX), "must have blocked cells; got none"),
+        (lambda: fill_blocked(block(SIX, [RULE], **AT), "none"), "how must be one of"),
+        (lambda: dissimilarity(SIX, Baskets.of([{"A"}])), "must have the same items"),
         (lambda: side_effects([], set(), [RULE]), "before must be"),
     ],
 )

@@ -14,8 +14,8 @@ from support.questions import known_subsets, leakage
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.predictions import mine
-from privnb.evaluation.releases import costs, linked
+from privnb.evaluation.predictions import predict_in_sample
+from privnb.evaluation.release_measures import measure_information_loss, measure_linkage
 from privnb.measures.disclosure import gains, linkage
 from privnb.measures.disclosure.tradeoff import privacy_loss
 from privnb.measures.utility import information_loss as loss
@@ -23,8 +23,8 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law, Rows, Treatment, Unreadable
 from privnb.miners import reference_set
-from privnb.privacy_models import FrequencyDiversity, KAnonymity, achieved
-from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer, statements
+from privnb.privacy_models import FrequencyDiversity, KAnonymity, grade_release
+from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer, treatments
 
 SCHEMA = Schema(
     "two numbers",
@@ -79,7 +79,7 @@ class _NobodysRows(Sanitizer):
             "weight": source.choice(["light", "heavy"], 50),
         }
         new = Attribute("weight", Role.NEUTRAL, Categories(("light", "heavy")))
-        return pd.DataFrame(rows), {"rows": Rows.NOBODY, "new": (new,)}
+        return pd.DataFrame(rows), {"rows": Rows.SYNTHETIC, "new": (new,)}
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def of(results, measure):
     [
         (_Means(), ["perturbed", "perturbed", "exact"], "the records"),
         (_Half(), ["exact"] * 3, "a subset of the records"),
-        (_NobodysRows(), ["synthetic"] * 4, "nobody's"),
+        (_NobodysRows(), ["synthetic"] * 4, "synthetic"),
         (_Shaken(_Uniform(3)), ["noisy: uniform noise, up to 3", "exact", "exact"], "the records"),
         (KMember(10), ["generalized", "generalized", "exact"], "the records"),
         (Bucketize(KMember(10)), ["exact", "exact", "bucketized"], "the records"),
@@ -183,9 +183,9 @@ def test_suppressed_cells_and_exact_ones_are_one_treatment_and_labels_another(da
 
 
 def test_only_noise_has_a_law():
-    with pytest.raises(ValueError, match="a noisy column has a law and no other one has"):
+    with pytest.raises(ValueError, match="`law` must be given for a noisy column and for no other column"):
         Treatment("noisy")
-    with pytest.raises(ValueError, match="a noisy column has a law and no other one has"):
+    with pytest.raises(ValueError, match="`law` must be given for a noisy column and for no other column"):
         Treatment("perturbed", Law())
     with pytest.raises(ValueError, match="kind must be one of exact, generalized"):
         Treatment("blurred")
@@ -198,7 +198,7 @@ def test_nobody_can_claim_classes_of_nobodys_rows(data):
             table, facts = super()._sanitize(dataset, table, rng)
             return table.assign(age=1, height=101), facts | {"claims": (KAnonymity(50),)}
 
-    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=50\) is claimed, and its rows are nobody's"):
+    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=50\) is claimed, and its rows are synthetic"):
         _Boast().sanitize(data, rng=1)
 
 
@@ -209,7 +209,7 @@ def test_a_subset_is_compared_with_its_own_records(data):
             table, facts = super()._sanitize(dataset, table, rng)
             return table, facts | {"rows": facts["rows"] - 1}
 
-    with pytest.raises(SanitizationError, match=r"is published as .* whose value that does not cover"):
+    with pytest.raises(SanitizationError, match=r"is published as .* does not cover their values"):
         _Mistaken().sanitize(data, rng=1)
 
 
@@ -222,7 +222,7 @@ def test_what_is_no_label_of_a_hierarchy_is_called_so(data, label):
         def _sanitize(self, dataset, table, rng):
             return table.assign(age=label), {}
 
-    with pytest.raises(SanitizationError, match=f"published as '{label}' for 600 records, and that is no label of its"):
+    with pytest.raises(SanitizationError, match=f"published as '{label}' for 600 records, which is not a label of its"):
         _Own().sanitize(data, rng=1)
 
 
@@ -238,7 +238,9 @@ def test_group_means_have_no_penalty_of_labels_but_an_error(data):
         loss.kl_divergence(data, release)
     moved = [(release.table[n] - data.table[n]).abs().mean() / SCHEMA[n].domain.width for n in ("age", "height")]
     assert loss.mean_absolute_error(data, release) == pytest.approx(np.mean(moved))
-    assert of(costs(data, [_Means()]), "mean_absolute_error").tolist() == pytest.approx([np.mean(moved)])
+    assert of(measure_information_loss(data, [_Means()]), "mean_absolute_error").tolist() == pytest.approx(
+        [np.mean(moved)]
+    )
 
 
 def test_group_means_are_linked_by_distance_not_by_labels(data):
@@ -266,17 +268,17 @@ def refused(results):
 def test_people_who_look_alike_are_counted_and_classes_are_not(data):
     release = _Means().sanitize(data, rng=1)
     assert release.classes is None
-    assert achieved(KAnonymity(2), release) >= 10
+    assert grade_release(KAnonymity(2), release) >= 10
     assert not release.has_unprotected_rows
-    reason = "values of age, height were changed by no known law"
+    reason = "values of age, height were changed by an unknown mechanism"
     groups = release.table.groupby(["age", "height"])["illness"]
     surest = groups.agg(lambda illnesses: illnesses.value_counts().iloc[0] / len(illnesses)).max()
-    assert achieved(FrequencyDiversity(2, "illness"), release) == pytest.approx(1 / surest), "of averages with a k"
+    assert grade_release(FrequencyDiversity(2, "illness"), release) == pytest.approx(1 / surest), "of averages with a k"
     with pytest.raises(Unreadable, match=reason):
         gains.class_counts(release, "illness")
     with pytest.raises(Unreadable, match=reason):
         privacy_loss(release, "illness")
-    assert "age, height were changed by no known law" in refused(leakage(data, [_Means()])).reason
+    assert "age, height were changed by an unknown mechanism" in refused(leakage(data, [_Means()])).reason
     assert "is not counted for _Means" in refused(known_subsets(data, [_Means()])).reason
     with pytest.raises(SanitizationError, match="perturbed, exact; its rows are the records"):
         Bucketize(_Means()).sanitize(data, rng=1)
@@ -301,16 +303,16 @@ def test_a_subset_is_attacked_and_measured_as_the_records_that_it_is_of(data):
     assert gains.accuracy_gain(gains.class_counts(release, "illness")) == pytest.approx(
         gains.accuracy_gain(gains.class_counts(alone, "illness"))
     )
-    found = linked(data, [_Half()])
+    found = measure_linkage(data, [_Half()])
     assert found.value[0] == pytest.approx(expected[0])
     assert found.baseline[0] == 1 / 300
-    assert of(costs(data, [_Half()]), "k_achieved").tolist() == [achieved(KAnonymity(2), alone)]
+    assert of(measure_information_loss(data, [_Half()]), "k_achieved").tolist() == [grade_release(KAnonymity(2), alone)]
 
 
 def test_who_compares_row_by_row_is_told_that_rows_are_a_subset(data):
     assert "its rows are a subset of the records" in refused(leakage(data, [_Half()])).reason
     with pytest.raises(Unreadable, match=r"the rows of _Half.* are a subset of the records"):
-        mine(_Half().sanitize(data, rng=1), "age", "decision tree", rng=1)
+        predict_in_sample(_Half().sanitize(data, rng=1), "age", "decision tree", rng=1)
 
 
 # Nobody's rows
@@ -329,11 +331,11 @@ def test_nobodys_rows_teach_miners_and_link_nobody(data):
         Linkage().fit(published)
     guesses = MinerInference(TREE, "illness", ("age", "height")).fit(published).predict(data.table)
     assert len(guesses) == len(data)
-    with pytest.raises(Unreadable, match="are nobody's"):
-        mine(release, "age", "decision tree", rng=1)
+    with pytest.raises(Unreadable, match="are synthetic"):
+        predict_in_sample(release, "age", "decision tree", rng=1)
 
 
-@pytest.mark.parametrize("evaluated", [costs, linked, leakage, known_subsets])
+@pytest.mark.parametrize("evaluated", [measure_information_loss, measure_linkage, leakage, known_subsets])
 def test_what_is_of_people_is_absent_of_nobodys_rows(data, evaluated):
     assert re.search("nobody's|synthetic", refused(evaluated(data, [_NobodysRows()])).reason)
 
@@ -344,10 +346,10 @@ def test_nobodys_rows_cost_no_label_and_hide_nobody(data):
         with pytest.raises(Unreadable, match="generalizes nothing: age, height are synthetic"):
             measure(release)
     for measure in (loss.mean_absolute_error, loss.kl_divergence, loss.loss_metric):
-        with pytest.raises(Unreadable, match="are nobody's"):
+        with pytest.raises(Unreadable, match="are synthetic"):
             measure(data, release)
-    with pytest.raises(Unreadable, match="its rows are nobody's, so nobody has a class"):
-        achieved(KAnonymity(2), release)
+    with pytest.raises(Unreadable, match="its rows are synthetic, so nobody has a class"):
+        grade_release(KAnonymity(2), release)
     with pytest.raises(ValueError, match="are not shown"):
         release.show()
 
@@ -381,9 +383,9 @@ def test_several_noisy_columns_are_weighed_by_their_laws(data):
 
 def test_a_law_without_a_closed_form_says_which_one_it_lacks(data):
     one, two = (refused(leakage(data, [_Shaken(Law(), names)])).reason for names in (("age",), ("age", "height")))
-    assert "has no closed form of how likely a cell is guessed. Give Law one" in one
-    assert "has no closed form of how likely a row is anybody's" in two
-    assert of(costs(data, [_Shaken(Law())]), "mean_absolute_error").notna().all()
+    assert "has no closed form of the probability that a cell is guessed. Give Law one" in one
+    assert "has no closed form of the probability that a row belongs to a person" in two
+    assert of(measure_information_loss(data, [_Shaken(Law())]), "mean_absolute_error").notna().all()
 
 
 def test_what_a_seed_drew_is_a_simulation_whatever_the_sanitizer_says_of_itself(data, monkeypatch):
@@ -414,7 +416,9 @@ def test_how_a_column_was_treated_does_not_depend_on_where_its_cells_stand(coded
     for kind, columns in cases.items():
         for cells in columns:
             found = pd.Series(cells, dtype="category" if coded else object)
-            assert statements.treatments(_held(kept), _held(found).cells, Rows.RECORDS, None)["age"].kind == kind, cells
+            assert (
+                treatments.infer_treatments(_held(kept), _held(found).cells, Rows.RECORDS, None)["age"].kind == kind
+            ), cells
 
 
 def _held(column):

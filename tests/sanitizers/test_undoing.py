@@ -8,14 +8,14 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta, binomtest, poisson, spearmanr
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.people import people_by
+from privnb.evaluation.dataset_summary import count_people
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
 from privnb.sanitizers import Anatomy, Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, Mondrian, Suppress
 from privnb.sanitizers.generalization.anatomy import _drawn
-from privnb.sanitizers.synthetic.marginals import anonymized_marginals
+from privnb.sanitizers.synthetic.marginals import anonymize_marginals
 
 SEEDS = range(1, 51)  # that anybody would try
 JOBS = tuple("abcdefgh")
@@ -182,21 +182,21 @@ def test_what_is_shown_does_not_say_where_it_stands():
     """Rows that a report shows, and values of made-up people, are drawn with a seed that everybody knows."""
     data, sanitizer = town(), Mondrian(KAnonymity(5))
     for other in (data, in_another_order(data)):
-        shown = sanitizer.sanitize(other, rng=1).show(fewest=5)
+        shown = sanitizer.sanitize(other, rng=1).show(min_count=5)
         assert len(shown) == 12
-        assert shown.equals(sanitizer.sanitize(data, rng=1).show(fewest=5))
-        assert gallery.made_up(other).equals(gallery.made_up(data))
+        assert shown.equals(sanitizer.sanitize(data, rng=1).show(min_count=5))
+        assert gallery.invent_people(other).equals(gallery.invent_people(data))
 
 
 def test_counts_stand_in_the_order_of_what_they_count():
     data, sets = town(), ["age", ("weight", "job")]
     pairs = zip(
-        *(anonymized_marginals(each, sets, KAnonymity(5)).tables for each in (data, in_another_order(data))),
+        *(anonymize_marginals(each, sets, KAnonymity(5)).tables for each in (data, in_another_order(data))),
         strict=True,
     )
     assert all(one.equals(other) for one, other in pairs)
     tied = (data.table.assign(job=jobs * 200) for jobs in (["a", "b"], ["b", "a"]))
-    one, other = (people_by(Dataset("town", table, data.schema, data.hierarchies), "job") for table in tied)
+    one, other = (count_people(Dataset("town", table, data.schema, data.hierarchies), "job") for table in tied)
     assert one.equals(other)
 
 

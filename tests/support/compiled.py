@@ -41,7 +41,7 @@ def release(name):
     from support.clinic import CLINIC
 
     clinic = dataset.load(CLINIC)
-    return next(iter(kinds()[name].examples(clinic.schema))).sanitize(clinic, rng=0)
+    return next(iter(kinds()[name].contract_examples(clinic.schema))).sanitize(clinic, rng=0)
 
 
 if __name__ == "__main__":

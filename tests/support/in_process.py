@@ -11,5 +11,5 @@ def in_this_process(patch):
         done.extend(tasks)
         return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
 
-    patch.setattr(profiles, "run", run)
+    patch.setattr(profiles, "run_tasks", run)
     return done

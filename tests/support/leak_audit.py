@@ -1,14 +1,14 @@
 """An auditor of what is shown, for tests: it asks more of a page, a notebook or a table than `privnb` itself does.
 
 `scan` puts five questions to every text and table of a file: planted values, planted combinations, crowds of records,
-raw records, small counts. The package refuses an output for names and raw records alone (`leaks.records_in`).
+raw records, small counts. The package refuses an output for names and raw records alone (`leaks.find_records`).
 
 A row is *record-like* if it shows a person rather than a group: by the rules of `leaks`, where a label of a release
 counts as a value, and any number of attributes is enough if nothing else stands next to them and the same row comes
-twice, for the rows of an aggregate differ. It is not if it states a number of at least `fewest` people and as many have
-the original values that it shows. Without the original nothing is known of the attributes, and the rule is blunter: a
-row of three or more cells in a table without a column that is a count or a measure by its name, unless it is a label
-followed by numbers only.
+twice, for the rows of an aggregate differ. It is not if it states a number of at least `min_count` people and as many
+have the original values that it shows. Without the original nothing is known of the attributes, and the rule is
+blunter: a row of three or more cells in a table without a column that is a count or a measure by its name, unless it
+is a label followed by numbers only.
 """
 
 import re
@@ -17,11 +17,11 @@ from itertools import chain, islice
 
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import leaks
-from privnb.publishing.hiding_places import NUMBER, Table, cell_of, lines_of, readings
-from privnb.publishing.leaks import NO_COUNT, Columns, Known, Shown, counts_people
+from privnb.publishing.leaks import NO_COUNT, KnownRecords, RecordColumns, ShownRecord, names_people_count
+from privnb.publishing.text_extraction import NUMBER, TextTable, list_unescaped, normalize_cell, split_lines
 
 
-def scan(path, *, original=None, released=(), canaries=(), fewest=LIMIT, rows=12):
+def scan(path, *, original=None, released=(), canaries=(), min_count=LIMIT, rows=12):
     """All leaks in a file or, if `path` is a folder, in every file below it.
 
     `.ipynb`, `.html`, `.svg`, `.csv` and `.json` are taken apart; anything else is read as text.
@@ -32,10 +32,10 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=LIMIT, rows=12
     original : DataFrame, optional
         The records to protect.
     released : sequence of DataFrame
-        The releases of which rows may be shown that `fewest` rows are like.
+        The releases of which rows may be shown that `min_count` rows are like.
     canaries : sequence of str or tuple
         Values that must not occur at all, and values that must not occur in one row, line or label together.
-    fewest : int
+    min_count : int
         The smallest number of people that may be shown.
     rows : int
         The largest number of record-like rows in one table, list or text.
@@ -51,14 +51,14 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=LIMIT, rows=12
     FileNotFoundError
         For a path that is not there.
     """
-    known = Blunt() if original is None else Audited(original, released, fewest)
+    known = Blunt() if original is None else Audited(original, released, min_count)
     words, tuples = _planted(canaries)
 
     def asked(node):
         records = list(islice(known.records(node), rows + 1))
-        raw = [("raw record", leaks.evidence(each)) for each in records if known.is_raw(each)][:1]
+        raw = [("raw record", leaks.describe_place(each)) for each in records if known.is_raw(each)][:1]
         planted = list(_canaries(node, words, tuples))
-        return planted, [*_crowds(records, rows), *raw, *_small_counts(node, known, fewest)]
+        return planted, [*_crowds(records, rows), *raw, *_small_counts(node, known, min_count)]
 
     def masked(place):
         for word in words:
@@ -72,10 +72,10 @@ def _planted(canaries):
     words, tuples = [], []
     for canary in canaries:
         values = canary if isinstance(canary, tuple) else (canary,)
-        if not values or not all(cell_of(value) for value in values):
-            raise ValueError(f"a canary must not be empty, got {canary!r}. Leave it out, or plant a value.")
+        if not values or not all(normalize_cell(value) for value in values):
+            raise ValueError(f"a canary must not be empty; got {canary!r}. Leave it out, or plant a value.")
         if isinstance(canary, tuple):
-            tuples.append(tuple(cell_of(value) for value in canary))
+            tuples.append(tuple(normalize_cell(value) for value in canary))
         else:
             words.append(str(canary).casefold())
     return words, tuples
@@ -83,13 +83,13 @@ def _planted(canaries):
 
 def _canaries(node, words, tuples):
     """Planted values, as they are or escaped for HTML, JSON or an address."""
-    if isinstance(node, Table):
+    if isinstance(node, TextTable):
         for row in node.rows if tuples else ():
             for values in tuples:
                 if set(values) <= set(row):
                     yield "planted combination of values", _shortened(*values)
         return
-    for text in readings(node):
+    for text in list_unescaped(node):
         folded = text.casefold()
         for word in words:
             if word in folded and (_is_word(word) or re.search(_alone(word), folded)):
@@ -97,7 +97,7 @@ def _canaries(node, words, tuples):
         for values in tuples:
             if all(value in text for value in values):
                 patterns = [_alone(value) for value in values]
-                lines = (line for line in lines_of(text) if all(value in line for value in values))
+                lines = (line for line in split_lines(text) if all(value in line for value in values))
                 if any(all(re.search(pattern, line) for pattern in patterns) for line in lines):
                     yield "planted combination of values", _shortened(*values)
 
@@ -107,25 +107,25 @@ def _crowds(records, limit):
         yield f"more than {limit} record-like rows", f"row {records[0].row} to row {records[-1].row} and perhaps more"
 
 
-def _small_counts(node, known, fewest):
-    """Counts of 1 to `fewest` - 1 people, by the name of column or row, or in a grid of one attribute by another."""
-    if not isinstance(node, Table) or not node.listed or not node.names:
+def _small_counts(node, known, min_count):
+    """Counts of 1 to `min_count` - 1 people, by the name of column or row, or in a grid of one attribute by another."""
+    if not isinstance(node, TextTable) or not node.listed or not node.names:
         return
     names = [name.casefold() for name in node.names]
-    columns = [i for i, name in enumerate(names) if counts_people(name) and name not in known.attributes]
+    columns = [i for i, name in enumerate(names) if names_people_count(name) and name not in known.attributes]
     columns += _unnamed_count(names, known.attributes) + known.grid(node)
     long = "measure" in names and "value" in names and (names.index("measure"), names.index("value"))
     small = []
     for number, row in enumerate([node.names, *node.rows]):
         cells = [(names[i], row[i]) for i in columns] if number else []
-        if long and counts_people(row[long[0]]):
+        if long and names_people_count(row[long[0]]):
             cells.append((row[long[0]], row[long[1]]))
-        if counts_people(row[0]) and all(NUMBER.fullmatch(cell) for cell in row[1:]):
+        if names_people_count(row[0]) and all(NUMBER.fullmatch(cell) for cell in row[1:]):
             cells += [(row[0], cell) for cell in row[1:]]
-        small += [(number, name) for name, cell in cells if _is_small(cell, fewest)]
+        small += [(number, name) for name, cell in cells if _is_small(cell, min_count)]
     if small:
         where = f"first in row {small[0][0]}" if small[0][0] else "in the heading"
-        yield f"fewer than {fewest} people", f"{len(small)} counts of '{small[0][1] or 'no name'}', {where}"
+        yield f"fewer than {min_count} people", f"{len(small)} counts of '{small[0][1] or 'no name'}', {where}"
 
 
 MEASURE = re.compile(
@@ -142,8 +142,8 @@ def _unnamed_count(names, attributes):
     return [len(names) - 1] if alone else []
 
 
-def _is_small(cell, fewest):
-    return bool(NUMBER.fullmatch(cell)) and float(cell).is_integer() and 0 < float(cell) < fewest
+def _is_small(cell, min_count):
+    return bool(NUMBER.fullmatch(cell)) and float(cell).is_integer() and 0 < float(cell) < min_count
 
 
 class Blunt:
@@ -152,7 +152,7 @@ class Blunt:
     attributes = frozenset()
 
     def records(self, node):
-        yield from _blunt(node) if isinstance(node, Table) else ()
+        yield from _blunt(node) if isinstance(node, TextTable) else ()
 
     def is_raw(self, shown):
         return False
@@ -161,18 +161,18 @@ class Blunt:
         return []
 
 
-class Row(Shown):
+class Row(ShownRecord):
     """A record-like row, and whether it is raw."""
 
     raw = False
 
 
-class Audited(Known):
+class Audited(KnownRecords):
     """What is known of the records, and of releases: which rows show a record."""
 
-    def __init__(self, original, released, fewest):
-        super().__init__(original, fewest)
-        self.released = [Columns(table) for table in released]
+    def __init__(self, original, released, min_count):
+        super().__init__(original, min_count)
+        self.released = [RecordColumns(table) for table in released]
         for columns in self.released:
             for name in self.attributes & set(columns.names):
                 self.domain[name] |= set(columns.domain[name]) - {""}
@@ -199,7 +199,7 @@ class Audited(Known):
             if not columns:
                 continue
             names = [name.casefold() for name in candidate.names]
-            counts = [i for i, name in enumerate(names) if counts_people(name) and name not in self.attributes]
+            counts = [i for i, name in enumerate(names) if names_people_count(name) and name not in self.attributes]
             bare = self._is_bare(candidate)
             rows = [tuple(row[i] for i in columns.values()) for row in candidate.rows]
             repeated = bare and table.listed and len(set(rows)) < len(rows)
@@ -220,12 +220,12 @@ class Audited(Known):
         return row
 
     def _is_group(self, row, counts, leaves):
-        stated = any(NUMBER.fullmatch(row[i]) and float(row[i]) >= self.fewest for i in counts)
-        return stated and (not leaves or self.original.count(leaves) >= self.fewest)
+        stated = any(NUMBER.fullmatch(row[i]) and float(row[i]) >= self.min_count for i in counts)
+        return stated and (not leaves or self.original.count(leaves) >= self.min_count)
 
     def _is_released(self, shown):
         """Whether a release has so many rows of these values that each may be anybody's."""
-        return any(columns.count(shown) >= self.fewest for columns in self.released)
+        return any(columns.count(shown) >= self.min_count for columns in self.released)
 
     def _unnamed(self, number, cells):
         cells = [cell for cell in cells if cell in self.values]
@@ -243,7 +243,7 @@ class Audited(Known):
 def _blunt(table):
     """The record-like rows of a table of which nothing is known but its names."""
     if not table.listed or any(
-        counts_people(name) or MEASURE.search(name.casefold().replace("_", " ")) for name in table.names
+        names_people_count(name) or MEASURE.search(name.casefold().replace("_", " ")) for name in table.names
     ):
         return
     start = int(any(table.names) and table.names[0] in ("", "index"))
@@ -251,7 +251,7 @@ def _blunt(table):
         label, *rest = [*filter(None, row)] or [""]
         result = not NUMBER.fullmatch(label) and all(NUMBER.fullmatch(cell.rstrip("%")) for cell in rest)
         if sum(map(bool, row[start:])) > 2 and not result:
-            yield Shown(number, [])
+            yield ShownRecord(number, [])
 
 
 def _alone(value):

@@ -17,7 +17,7 @@ from dataclasses import replace
 from privnb.datasets import dataset
 from privnb.decision import policy_search
 from privnb.evaluation import profiles, store
-from privnb.evaluation.content import content
+from privnb.evaluation.digests import digest
 from privnb.evaluation.experiments import noise_removal
 from privnb.microdata.schema import NotForThisTable
 from privnb.papers.ledger_page import Ledger
@@ -39,7 +39,7 @@ def build_all(reports):
 
 
 def run(chosen, work, out, **_):
-    """In the place of `running.run`."""
+    """In the place of `running.run_notebooks`."""
     for name in ("executed", "numbers"):
         (work / name).mkdir()
     return {notebook.name: asyncio.run(_execute(notebook, work, out)) for notebook in chosen}
@@ -68,7 +68,7 @@ async def _execute(notebook, work, out):
                 done = await shell.run_cell_async(cell.source, transformed_cell=shell.transform_cell(cell.source))
             if isinstance(done.error_in_exec, NotForThisTable):
                 _end(shell)
-                return running.without(notebook, str(done.error_in_exec))
+                return running.skip_notebook(notebook, str(done.error_in_exec))
             done.raise_error()
             cell.execution_count, new = number, nbformat.v4.new_output
             shown = [{"data": output.data, "metadata": output.metadata} for output in captured.outputs]
@@ -78,7 +78,7 @@ async def _execute(notebook, work, out):
             cell.outputs += [new("stream", name=name, text=text) for name, text in said.items() if text]
     _end(shell)
     nbformat.write(read, copy)
-    return running.Ended(running._cleaned(notebook, work, out))
+    return running.NotebookRun(running._cleaned(notebook, work, out))
 
 
 def _end(shell):
@@ -93,7 +93,7 @@ def _once(function):
 
     @functools.wraps(function)
     def asked(*given, **more):
-        key = content((given, {name: value for name, value in more.items() if name != "store"}))
+        key = digest((given, {name: value for name, value in more.items() if name != "store"}))
         if key not in known:
             known[key] = function(*given, **more)
         return known[key]
@@ -107,13 +107,13 @@ SEARCHED = {"k": "10", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "mine
 
 if __name__ == "__main__":
     gc.set_threshold(20_000, 20, 20)  # as in the tests: a collection looks at all that the libraries have
-    report.run, store.SECONDS, given = run, math.inf, sys.argv[1:]
+    report.run_notebooks, store.START_SECONDS, given = run, math.inf, sys.argv[1:]
     quick = profiles.PROFILES["quick"]
     profiles.PROFILES["quick"] = replace(quick, family={**quick.family, **SEARCHED})
-    policy_search.searched, noise_removal.made_up_noise = map(
-        _once, (policy_search.searched, noise_removal.made_up_noise)
+    policy_search.search_policy, noise_removal.remove_simulated_noise = map(
+        _once, (policy_search.search_policy, noise_removal.remove_simulated_noise)
     )
-    with dataset.loaded_once():
+    with dataset.load_once():
         for one, asked in zip(given[::2], given[1::2], strict=True):
             report.build(one, **json.loads(asked), compare=Ledger.of)
             gc.freeze()  # most of it is the libraries

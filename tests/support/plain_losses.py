@@ -4,7 +4,7 @@ import pandas as pd
 
 
 def classification_metric(data, release, target):
-    """Return the share of records whose value is not the commonest of their class, or that are suppressed."""
+    """Return the share of records whose value is not the most common of their class, or that are suppressed."""
     true = release.originals(data).table[target].to_numpy()
     labels = release.table[release.schema.quasi_identifiers].astype(str)
     shown = ~(labels == "*").all(axis=1).to_numpy()

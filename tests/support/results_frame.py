@@ -25,7 +25,7 @@ def made(
 ):
     """One row; `columns`: more of its columns."""
     letter, bound = found.groups() if (found := PARAMETER.search(parameters)) else ("", np.nan)
-    return results.row(
+    return results.build_row(
         value=value, dataset=dataset, sanitizer=sanitizer, parameters=parameters, parameter=letter, bound=bound,
         randomized=draws(sanitizer, parameters), seed=seed, interval=(low, high), baseline=baseline, better=better,
         **(by(miner) | measured(measure) | about(measure, target) | columns),
@@ -90,7 +90,7 @@ def who(rows):
         (rows.miner != "") | (rows.control != ""), ""
     )
     named = named + pd.Series(less, rows.index)
-    of_set = (rows.miner_set != "") & ~results.of_one_miner(rows)
+    of_set = (rows.miner_set != "") & ~results.is_single_miner(rows)
     return named.where(~of_set, (rows.miner_set + " " + named).str.strip())
 
 

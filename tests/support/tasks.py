@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from privnb.evaluation import store
-from privnb.evaluation.content import sources
+from privnb.evaluation.digests import list_sources
 from privnb.evaluation.results import tidy
 from support.results_frame import made
 
@@ -76,14 +76,14 @@ def threads():
 
 
 def unloaded():
-    return len(sources().keys() - sys.modules.keys())
+    return len(list_sources().keys() - sys.modules.keys())
 
 
 def steps(folder, number):
     """The floats of so many steps, as text."""
-    results = store.run([partial(step, place) for place in range(number)], store.Store(folder), jobs=2)
+    results = store.run_tasks([partial(step, place) for place in range(number)], store.Store(folder), jobs=2)
     return json.dumps([table[["value", "low", "high"]].to_numpy(float).tobytes().hex() for table in results])
 
 
 def interrupted(folder):
-    store.run([partial(slow, 1), partial(value, 2)], store.Store(folder), jobs=2)
+    store.run_tasks([partial(slow, 1), partial(value, 2)], store.Store(folder), jobs=2)

@@ -12,7 +12,7 @@ from privnb.microdata.hierarchy import Ordered, Ranges
 from privnb.microdata.schema import Numbers
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Identity
-from privnb.sanitizers.generalization.bucketize import bucketized
+from privnb.sanitizers.generalization.bucketize import publish_in_buckets
 
 # Privacy loss; utility loss of generalization and of bucketization.
 FIGURE_2 = {
@@ -71,5 +71,5 @@ def releases(dataset, model):
         classes[rows] = number
     exact = Identity().sanitize(dataset, rng=0)
     labels = {name: h.labels(dataset.codes[name], classes)[classes] for name, h in dataset.hierarchies.items()}
-    table, facts = bucketized(dataset, exact.table, classes, np.random.default_rng(0))
+    table, facts = publish_in_buckets(dataset, exact.table, classes, np.random.default_rng(0))
     return replace(exact, table=exact.table.assign(**labels)), replace(exact, table=table, buckets=facts["buckets"])

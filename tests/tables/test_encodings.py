@@ -9,8 +9,8 @@ from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft
 from privnb.microdata.schema import SchemaError
 from privnb.publishing.from_files import sanitize
-from privnb.tables.reading import read_unknown
-from privnb.tables.text_files import guessed
+from privnb.tables.reading import read_undescribed
+from privnb.tables.text_files import guess_layout
 
 TOWNS = {
     "cp932": ["東京", "大阪市", "横浜", "さくら", "ヨシダ"],
@@ -40,7 +40,7 @@ def write(tmp_path):
 
 @pytest.mark.parametrize("encoding", TOWNS)
 def test_a_likely_encoding_is_proposed_and_read(write, encoding):
-    table, layout, _ = read_unknown(write(TOWNS[encoding], encoding))
+    table, layout, _ = read_undescribed(write(TOWNS[encoding], encoding))
     assert layout.encoding == {"shift_jis": "cp932"}.get(encoding, encoding), "cp932 is Shift-JIS and more"
     assert layout.is_proposed
     assert layout.others == ()
@@ -49,7 +49,7 @@ def test_a_likely_encoding_is_proposed_and_read(write, encoding):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_utf_is_certain(write, encoding):
-    layout = guessed(write(TOWNS["big5"], encoding))
+    layout = guess_layout(write(TOWNS["big5"], encoding))
     assert (layout.encoding, layout.is_proposed, layout.others) == (encoding.removesuffix("-sig"), False, ())
 
 
@@ -59,8 +59,8 @@ SPANISH = ["España", "León", "Cádiz", "Logroño"]  # ñ is ń in cp1250
 def test_a_release_is_refused_until_the_encoding_is_stated_where_two_fit(write, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, out = write(SPANISH, "cp1252"), tmp_path / "out.csv"
-    assert guessed(path).others == ("cp1250", "iso8859_2")
-    with pytest.raises(SchemaError, match=r"may be cp1252, and just as well cp1250 or iso8859_2.*State which"):
+    assert guess_layout(path).others == ("cp1250", "iso8859_2")
+    with pytest.raises(SchemaError, match=r"may be cp1252 or cp1250 or iso8859_2.*State the correct"):
         sanitize(path, "k=5", out)
     assert not out.exists()
     made = sanitize(path, "k=5", out, encoding="cp1252")
@@ -71,14 +71,14 @@ def test_a_release_is_refused_until_the_encoding_is_stated_where_two_fit(write, 
     assert "encoding" not in json.loads((tmp_path / "b.csv.provenance.json").read_text())
     with pytest.raises(SchemaError, match="is not text in ascii"):
         sanitize(path, "k=5", tmp_path / "c.csv", encoding="ascii")
-    with pytest.raises(ValueError, match=r"encoding must be a text encoding that Python knows.*'klingon'"):
+    with pytest.raises(ValueError, match=r"`encoding` must be a text encoding that Python knows.*'klingon'"):
         sanitize(path, "k=5", tmp_path / "c.csv", encoding="klingon")
 
 
 def test_provenance_records_a_proposal(write, tmp_path):
     made = sanitize(write(TOWNS["cp932"], "cp932"), "k=5", tmp_path / "out.csv")
     assert made.provenance["encoding"] == "cp932, proposed"
-    assert any("was read as cp932, a proposal" in sentence for sentence in made.said)
+    assert any("was read as cp932, which is a proposal" in sentence for sentence in made.sentences)
 
 
 def test_a_draft_shows_a_proposal_and_is_not_loaded_while_another_one_fits(write, tmp_path):
@@ -99,11 +99,11 @@ def test_a_draft_shows_a_proposal_and_is_not_loaded_while_another_one_fits(write
 
 def test_a_draft_says_that_a_likely_encoding_is_a_guess(write, tmp_path):
     path = draft(write(TOWNS["cp1251"], "cp1251"), folder=tmp_path / "data")
-    assert 'encoding = "cp1251" # a guess: see whether letters' in path.read_text(encoding="utf-8")
+    assert 'encoding = "cp1251" # a guess: check letters' in path.read_text(encoding="utf-8")
 
 
 def test_two_encodings_in_one_file_are_refused_in_any_alphabet(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes("age,town\n1,Казань\n2,Москва\n".encode() + "3,Омск\n4,Тула\n".encode("cp1251"))
-    with pytest.raises(SchemaError, match="has two encodings, it seems"):
-        guessed(path)
+    with pytest.raises(SchemaError, match="seems to mix two encodings"):
+        guess_layout(path)

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings, strategies as st
 
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft
-from privnb.datasets.unknown_files import Unknown
+from privnb.datasets.undescribed_files import UndescribedTable
 from privnb.microdata.schema import SchemaError
 from privnb.publishing.from_files import sanitize
 from privnb.tables import engine, long_tables, reading, text_files
 from privnb.tables.long_tables import Memory
-from privnb.tables.reading import read, read_unknown
+from privnb.tables.reading import read_records, read_undescribed
 from privnb.tables.text_files import Layout
 
 HEADER = ["age in\nyears", "sex", "home\n\ntown"]
@@ -57,10 +57,10 @@ def test_line_breaks_above_the_records_lose_none(tmp_path, titles, encoding, end
     path = tmp_path / "any.csv"
     records = [*RECORDS, ["30", "f", "Zürich"]]
     path.write_bytes(written([*titles, HEADER, *records], separator, ends).encode(encoding))
-    table, _, _ = read_unknown(path)
+    table, _, _ = read_undescribed(path)
     assert [*table] == HEADER
     assert rows_of(table) == records
-    found, times = Unknown.of(path).counted(HEADER, Memory.of("1GB"))
+    found, times = UndescribedTable.of(path).counted(HEADER, Memory.of("1GB"))
     assert times.sum() == len(records)
     assert sorted(map(tuple, rows_of(found))) == sorted(set(map(tuple, records)))
 
@@ -99,7 +99,7 @@ def test_every_record_that_a_csv_module_writes_is_read(rows, separator, ends, en
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "any.csv"
         path.write_bytes(text.encode(encoding))
-        found = read(path, layout, names)
+        found = read_records(path, layout, names)
     given = [[one_break(cell.lstrip(" ")) if cell.strip() else None for cell in row] for row in records]
     assert [*found] == names
     assert [[cell and one_break(cell) for cell in row] for row in rows_of(found)] == [row for row in given if any(row)]
@@ -128,9 +128,9 @@ def test_a_reader_that_miscounts_refuses(tmp_path, wrapped, monkeypatch):
     wrapped.write_text(written([HEADER, *RECORDS]))
     monkeypatch.setattr(text_files, "_is_miscounted", lambda *_: False)  # the engine skips rows instead of lines
     with pytest.raises(SchemaError, match=r"one reader finds 5[0-9] records, and a second one 60"):
-        read_unknown(wrapped)
+        read_undescribed(wrapped)
     with pytest.raises(SchemaError, match=r"one reader finds 5[0-9] records, and a second one 60"):
-        Unknown.of(wrapped).counted(HEADER, Memory.of("1GB"))
+        UndescribedTable.of(wrapped).counted(HEADER, Memory.of("1GB"))
     with pytest.raises(SchemaError, match=r"one reader finds 5[0-9] records, and a second one 60"):
         sanitize(wrapped, "k=2", tmp_path / "release.csv")
     assert [each.name for each in tmp_path.iterdir()] == ["wrapped.csv"]
@@ -138,12 +138,12 @@ def test_a_reader_that_miscounts_refuses(tmp_path, wrapped, monkeypatch):
 
 @pytest.mark.parametrize("found", [59, 60, 61])
 def test_a_reader_that_finds_fewer_or_more_records_is_refused(found, wrapped):
-    layout = text_files.guessed(wrapped)
+    layout = text_files.guess_layout(wrapped)
     if found == len(RECORDS):
-        text_files.check_count([wrapped], [layout], found)
+        text_files.check_record_count([wrapped], [layout], found)
     else:
         with pytest.raises(SchemaError, match=f"one reader finds {found} records, and a second one 60"):
-            text_files.check_count([wrapped], [layout], found)
+            text_files.check_record_count([wrapped], [layout], found)
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,x\ry\n2,3\n", "a,b\r1,x\ny\r2,3\r", 'a,b\n1,\t"x\n"\n2,3\n'])
@@ -151,9 +151,9 @@ def test_line_breaks_outside_quotation_marks_are_refused(tmp_path, text):
     path = tmp_path / "mixed.csv"
     path.write_bytes(text.encode())
     with pytest.raises(SchemaError, match=r"mixed\.csv"):
-        read(path, Layout())
+        read_records(path, Layout())
     with pytest.raises(SchemaError, match=r"mixed\.csv"):
-        Unknown.of(path).counted(["a", "b"], Memory.of("1GB"))
+        UndescribedTable.of(path).counted(["a", "b"], Memory.of("1GB"))
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
@@ -163,21 +163,21 @@ def test_a_fault_is_said_to_be_in_its_physical_line(tmp_path, header, ends):
     path.write_bytes(written([header, ["1", "2"], ["3"]], ends=ends).encode())
     number = 2 + len(list(io.StringIO(written([header], ends=ends), newline="")))
     with pytest.raises(SchemaError, match=f"line {number} has fewer"):
-        read(path, Layout())
+        read_records(path, Layout())
 
 
 def test_a_long_cell_is_counted_too(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text(f"a,b\n1,{'x' * 500_000}\n2,y\n")
     before = csv.field_size_limit()
-    assert len(read(path, Layout())) == 2
+    assert len(read_records(path, Layout())) == 2
     assert csv.field_size_limit() == before
 
 
 def test_blank_is_the_same_to_both_readers(tmp_path):
     path = tmp_path / "blank.csv"
     path.write_text("a,b\n" + "".join(f'"{each}",\n' for each in engine.BLANK) + "1,2\n", encoding="utf-8")
-    assert rows_of(reading.read(path, Layout())) == [["1", "2"]]
+    assert rows_of(reading.read_records(path, Layout())) == [["1", "2"]]
 
 
 @pytest.mark.parametrize("name", ["people.csv", "copy.csv"], ids=["path", "content"])
@@ -203,7 +203,7 @@ INTERNAL = ["times of a combination", "place of a combination", "missing: b", "n
 def test_no_column_collides_with_one_of_our_own(tmp_path, name):
     path = tmp_path / "own.csv"
     path.write_text(written([[name, "b", "town"], *RECORDS]))
-    found, times = Unknown.of(path).counted([name, "b"], Memory.of("1GB"))
+    found, times = UndescribedTable.of(path).counted([name, "b"], Memory.of("1GB"))
     assert [*found] == [name, "b"]
     assert times.sum() == len(RECORDS)
     assert sanitize(path, "k=2", tmp_path / "release.csv").records == len(RECORDS)
@@ -212,7 +212,11 @@ def test_no_column_collides_with_one_of_our_own(tmp_path, name):
 def test_an_internal_name_is_refused_as_a_name_of_a_column(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(written([[long_tables.TIMES, "b", "town"], *RECORDS]))
-    for read_all in (read_unknown, Unknown.of, lambda path: sanitize(path, "k=2", tmp_path / "release.csv")):
+    for read_all in (
+        read_undescribed,
+        UndescribedTable.of,
+        lambda path: sanitize(path, "k=2", tmp_path / "release.csv"),
+    ):
         with pytest.raises(SchemaError, match="must not begin with the invisible character U\\+E000"):
             read_all(path)
 
@@ -224,7 +228,7 @@ def test_renaming_onto_another_column_is_refused(tmp_path):
     text = description.read_text().replace("draft = true\n", "")
     description.write_text(text.replace("[columns.a]", '[renamed]\na = "b"\n\n[columns.a]'))
     for use in (load, lambda path: sanitize(path, "k=2", tmp_path / "release.csv")):
-        with pytest.raises(SchemaError, match=r"\[renamed\] must give each column of renamed.csv a name of its own"):
+        with pytest.raises(SchemaError, match=r"\[renamed\] must give each column of renamed.csv a different name"):
             use(description)
 
 
@@ -253,13 +257,13 @@ def test_missing_keys_of_people_are_counted_by_records(tmp_path):
     text = description.read_text().replace("draft = true\n", "")
     before, own, after = text.partition("[columns.key]")
     description.write_text(before + own + re.sub(r'role = "[^"]*"', 'role = "person"', after, count=1))
-    with pytest.raises(SchemaError, match=r"the key of people, has 7 missing values\. Nobody"):
+    with pytest.raises(SchemaError, match=r"the key of people, has 7 missing values, so people"):
         sanitize(description, "k=2", tmp_path / "release.csv")
 
 
 def test_a_folder_with_a_file_and_its_copy_is_refused(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(written([HEADER, *RECORDS]))
-    for read_all in (read_unknown, Unknown.of, draft):
+    for read_all in (read_undescribed, UndescribedTable.of, draft):
         with pytest.raises(SchemaError, match=r"b\.csv has the same content as a\.csv"):
             read_all(tmp_path)

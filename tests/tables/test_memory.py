@@ -24,7 +24,7 @@ def test_sizes_of_memory():
 @pytest.mark.parametrize("said", ["2", "2TB", "-2GB", "499MB", "9" * 30 + "GB", "", None, 2])
 def test_what_is_no_size_is_refused(said):
     with pytest.raises(
-        ValueError, match="memory must be a size such as 2GB, at least 500MB and at most 1,000,000GB, got "
+        ValueError, match="memory must be a size such as 2GB, at least 500MB and at most 1,000,000GB; got "
     ):
         Memory.of(said)
 
@@ -45,7 +45,7 @@ def test_a_size_that_is_named_is_enough(tmp_path, monkeypatch):
     monkeypatch.setattr(long_tables, "COMBINATION", 150 / 290)
     with pytest.raises(SchemaError, match=r"weight \(") as error:
         from_files.sanitize(CLINIC, "k=5", "out.csv", memory="500MB", allow="a test")
-    size, number = re.search(r"A memory of (\S+) is enough for its ([\d,]+) combinations", str(error.value)).groups()
+    size, number = re.search(r"A memory of (\S+) is enough for all ([\d,]+) combinations", str(error.value)).groups()
     enough = Memory.of(size)
     assert enough.combinations > int(number)
     made = from_files.sanitize(CLINIC, "k=5", "out.csv", memory=size, allow="a test")
@@ -101,7 +101,7 @@ def test_the_limits_of_control_groups_are_limits(tmp_path, monkeypatch, version)
         (folder / limit).write_text(f"{most}\n")
         (folder / usage).write_text(f"{used}\n")
         (folder / "memory.stat").write_text(f"anon 7\n{cache} {freed}\nfile 9\n")
-    assert sorted(processes.left_in_groups(tmp_path / "groups", own)) == [550, 600]
-    assert processes.left_in_groups(tmp_path / "groups", tmp_path / "none") == []
-    monkeypatch.setattr(processes, "left_in_groups", lambda: [600, 550])
+    assert sorted(processes.read_group_memory(tmp_path / "groups", own)) == [550, 600]
+    assert processes.read_group_memory(tmp_path / "groups", tmp_path / "none") == []
+    monkeypatch.setattr(processes, "read_group_memory", lambda: [600, 550])
     assert processes.available_memory() == 550

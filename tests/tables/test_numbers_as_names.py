@@ -4,11 +4,11 @@ import random
 
 import pytest
 
+from privnb.datasets.description_editor import DescriptionEditor
 from privnb.datasets.draft import draft
-from privnb.datasets.own_table import OwnTable
-from privnb.datasets.unknown_files import Unknown
+from privnb.datasets.undescribed_files import UndescribedTable
 from privnb.microdata.schema import SchemaError
-from privnb.tables.reading import read_unknown
+from privnb.tables.reading import read_undescribed
 
 NUMBERED = "Name,Gender,Age,2,56\nAnn,F,30,5,0\nBo,M,41,4,1\nCy,F,22,0,3\nDi,F,35,2,2\n"
 
@@ -16,8 +16,8 @@ NUMBERED = "Name,Gender,Age,2,56\nAnn,F,30,5,0\nBo,M,41,4,1\nCy,F,22,0,3\nDi,F,3
 def test_columns_may_be_named_by_numbers(tmp_path):
     path = tmp_path / "numbered.csv"
     path.write_text(NUMBERED)
-    table, _, _ = read_unknown(path)
-    assert [*table] == Unknown.of(path).names == ["Name", "Gender", "Age", "2", "56"]
+    table, _, _ = read_undescribed(path)
+    assert [*table] == UndescribedTable.of(path).names == ["Name", "Gender", "Age", "2", "56"]
     assert len(table) == 4
 
 
@@ -33,12 +33,12 @@ def test_columns_may_be_named_by_numbers(tmp_path):
 def test_a_record_in_the_first_line_is_refused(tmp_path, text):
     path = tmp_path / "record.csv"
     path.write_text(text)
-    for read_all in (read_unknown, Unknown.of):
-        with pytest.raises(SchemaError, match="starts with a record"):
+    for read_all in (read_undescribed, UndescribedTable.of):
+        with pytest.raises(SchemaError, match="seems to start with a record"):
             read_all(path)
 
 
-@pytest.mark.parametrize("read_all", [read_unknown, Unknown.of], ids=["table", "engine"])
+@pytest.mark.parametrize("read_all", [read_undescribed, UndescribedTable.of], ids=["table", "engine"])
 def test_a_record_of_texts_in_the_first_line_is_refused(tmp_path, read_all):
     path = tmp_path / "record.csv"
     rows = [f"{'asthma,f' if i % 2 else 'flu,m'},Kim {i}" for i in range(40)]
@@ -50,14 +50,14 @@ def test_a_record_of_texts_in_the_first_line_is_refused(tmp_path, read_all):
 def test_boxes_that_are_ticked_are_named_as_they_are_ticked(tmp_path):
     path = tmp_path / "boxes.csv"
     path.write_text("Car,Bus,Bike\n" + "Car,,Bike\n,Bus,\nCar,Bus,\n" * 5)
-    assert [*read_unknown(path)[0]] == ["Car", "Bus", "Bike"]
+    assert [*read_undescribed(path)[0]] == ["Car", "Bus", "Bike"]
 
 
 def alerts_of(tmp_path, numbers):
     path = tmp_path / "people.csv"
     rng = random.Random(1)
     path.write_text("no,sex\n" + "".join(f"{number},{rng.choice('fm')}\n" for number in numbers))
-    table = OwnTable.open(draft(path, folder=tmp_path / "data"))
+    table = DescriptionEditor.open(draft(path, folder=tmp_path / "data"))
     [seen] = [each for each in table.seen(table.roles) if each.name == "no"]
     return " ".join(seen.alerts)
 

@@ -13,16 +13,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from privnb.datasets import draft, own_table
+from privnb.datasets import description_editor, draft
 from privnb.datasets.dataset import load
-from privnb.datasets.unknown_files import Unknown
+from privnb.datasets.undescribed_files import UndescribedTable
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.publishing.from_files import sanitize
 from privnb.sanitizers import Mondrian
 from privnb.tables import reading, text_files
 from privnb.tables.long_tables import Memory
-from privnb.tables.reading import read, read_unknown
+from privnb.tables.reading import read_records, read_undescribed
 from privnb.tables.text_files import Layout
 
 TABLE = {"name": ["Ana", "Zoë"], "pay": ["1.5", "20"], "note": ["a, b", None]}
@@ -41,7 +41,7 @@ def write(tmp_path):
 
 def counted(path):
     """What the engine counts of all columns, which has the same errors."""
-    table = Unknown.of(path)
+    table = UndescribedTable.of(path)
     return table.counted(table.names, Memory.of("1GB"))
 
 
@@ -52,29 +52,29 @@ def cells(table):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(write, encoding, ends):
-    table, layout, _ = read_unknown(write(TEXT.replace("\n", ends).encode(encoding)))
+    table, layout, _ = read_undescribed(write(TEXT.replace("\n", ends).encode(encoding)))
     assert cells(table) == TABLE
     assert layout == Layout(encoding=encoding.removesuffix("-sig"))
 
 
 def test_two_kinds_of_line_ends(write):
-    assert cells(read(write("a,b\r\n1,2\n3,4\r\n"), Layout())) == {"a": ["1", "3"], "b": ["2", "4"]}
+    assert cells(read_records(write("a,b\r\n1,2\n3,4\r\n"), Layout())) == {"a": ["1", "3"], "b": ["2", "4"]}
 
 
 def test_single_quotation_marks_around_every_name_are_no_part_of_it(tmp_path, write):
     path = write("'name'\t'no te'\n'a\tb'\tO'Neil\n'it''s'\t\n")
-    table, layout, _ = read_unknown(path)
+    table, layout, _ = read_undescribed(path)
     assert layout == Layout("\t", quote="'")
     assert cells(table) == {"name": ["a\tb", "it's"], "no te": ["O'Neil", None]}
     described = draft.draft(path, folder=tmp_path / "data").read_text()
     assert "[columns.name]" in described
     assert 'quote = "\'"' in described
-    assert cells(read_unknown(write("'name',note\n1,2\n"))[0]) == {"'name'": ["1"], "note": ["2"]}
+    assert cells(read_undescribed(write("'name',note\n1,2\n"))[0]) == {"'name'": ["1"], "note": ["2"]}
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators(write, separator):
-    table, layout, _ = read_unknown(
+    table, layout, _ = read_undescribed(
         write(separator.join(["name", "note"]) + "\n" + separator.join(["a", '"x,;|y"']) + "\n")
     )
     assert layout.separator == separator
@@ -82,7 +82,10 @@ def test_separators(write, separator):
 
 
 def test_a_cell_with_line_ends_and_one_with_marks(write):
-    assert cells(read(write('a,b\n"1\n2",x\n"say ""hi""","y"\n'))) == {"a": ["1\n2", 'say "hi"'], "b": ["x", "y"]}
+    assert cells(read_records(write('a,b\n"1\n2",x\n"say ""hi""","y"\n'))) == {
+        "a": ["1\n2", 'say "hi"'],
+        "b": ["x", "y"],
+    }
 
 
 marks = st.text(st.sampled_from("a b\"',;|\t\nä€0.-#\u2028"), max_size=5)
@@ -104,18 +107,18 @@ def test_what_a_csv_module_wrote_is_read(records, separator, ends, encoding):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "any.csv"
         path.write_bytes(written.getvalue().encode(encoding))
-        found = read(path, Layout(separator, encoding))
+        found = read_records(path, Layout(separator, encoding))
     given = [[cell.lstrip(" ") if cell.strip() else None for cell in row] for row in records]
     assert [list(row) for row in zip(*cells(found).values(), strict=True)] == [row for row in given if any(row)]
 
 
 def test_blank_cells_are_missing_and_lines_of_them_are_no_records(write):
-    assert cells(read(write("a,b\n\n 1, x\n,\n   \n , \n2,\n"))) == {"a": ["1", "2"], "b": ["x", None]}
+    assert cells(read_records(write("a,b\n\n 1, x\n,\n   \n , \n2,\n"))) == {"a": ["1", "2"], "b": ["x", None]}
 
 
 def test_lines_above_and_at_the_end_of_each(write):
     path = write("|a remark\n1,x.\n2,y.\n", "people.test")
-    assert cells(read(path, Layout(header=False, skip_lines=1, line_end="."), ["n", "c"])) == {
+    assert cells(read_records(path, Layout(header=False, skip_lines=1, line_end="."), ["n", "c"])) == {
         "n": ["1", "2"],
         "c": ["x", "y"],
     }
@@ -123,11 +126,11 @@ def test_lines_above_and_at_the_end_of_each(write):
 
 def test_a_file_whose_name_is_a_pattern(write):
     write("a\n1\n", "x1.csv")
-    assert cells(read(write("a\n2\n", "x[1].csv"))) == {"a": ["2"]}
+    assert cells(read_records(write("a\n2\n", "x[1].csv"))) == {"a": ["2"]}
 
 
 def test_equal_texts_are_one(write):
-    column = read(write("a\n" + "x\n y\nx\n"))["a"]
+    column = read_records(write("a\n" + "x\n y\nx\n"))["a"]
     assert column.cat.categories.tolist() == ["x", "y"]
     assert column.cat.codes.tolist() == [0, 1, 0]
 
@@ -143,7 +146,7 @@ def test_files_of_other_kinds(tmp_path, ending):
     else:
         pyreadstat = pytest.importorskip("pyreadstat")
         getattr(pyreadstat, {".sav": "write_sav", ".dta": "write_dta"}[ending])(table, path)
-    found, layout, _ = read_unknown(path)
+    found, layout, _ = read_undescribed(path)
     assert layout is None
     assert cells(found.drop(columns="pay")) == {"name": TABLE["name"], "visits": ["3", "4"], "note": TABLE["note"]}
     assert found["pay"].astype(float).tolist() == [1.5, 20]
@@ -189,7 +192,7 @@ def ods(rows):
 )
 def test_older_and_open_spreadsheets(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    found, layout, _ = read_unknown(tmp_path / name)
+    found, layout, _ = read_undescribed(tmp_path / name)
     assert (cells(found), layout) == ({"name": ["Ana", "Zoë"], "visits": ["3", "4"]}, None)
 
 
@@ -197,7 +200,7 @@ def test_days_truth_values_and_whole_numbers_as_text(tmp_path):
     day = datetime.datetime(2020, 2, 29)
     table = pd.DataFrame({"day": [day, day.replace(hour=9)], "yes": [True, False], "n": [2.0, None]})
     table.to_excel(tmp_path / "x.xlsx", index=False)
-    found = cells(read(tmp_path / "x.xlsx"))
+    found = cells(read_records(tmp_path / "x.xlsx"))
     assert found == {"day": ["2020-02-29", "2020-02-29 09:00:00"], "yes": ["true", "false"], "n": ["2", None]}
 
 
@@ -210,14 +213,14 @@ def test_names_stand_below_titles(write, tmp_path, above, separator):
     table = pd.DataFrame({"age": [34, 41], "town": ["Bern", "Chur"], "ill": ["no", None]})
     lines = [each.replace(",", separator, 1) if ":" in each else f'"{each}"' * bool(each) for each in TITLES[:above]]
     path = write("\n".join([*lines, table.to_csv(index=False, sep=separator)]).encode(), "a.csv")
-    found, layout, _ = read_unknown(path)
+    found, layout, _ = read_undescribed(path)
     assert cells(found) == {"age": ["34", "41"], "town": ["Bern", "Chur"], "ill": ["no", None]}
     assert layout.skip_lines == above
-    assert cells(read(path, layout)) == cells(found)
+    assert cells(read_records(path, layout)) == cells(found)
     sheet = [[*each.partition(",")[::2], ""] if ":" in each else [each, "", ""] for each in TITLES[:above]]
     sheet += [[*table], *table.to_numpy(object).tolist()]
     pd.DataFrame(sheet).to_excel(tmp_path / "a.xlsx", header=False, index=False)
-    assert cells(read_unknown(tmp_path / "a.xlsx")[0]) == cells(found)
+    assert cells(read_undescribed(tmp_path / "a.xlsx")[0]) == cells(found)
 
 
 def test_the_largest_sheet_is_the_table(tmp_path):
@@ -228,9 +231,9 @@ def test_the_largest_sheet_is_the_table(tmp_path):
             legend.to_excel(book, sheet_name="Read me", index=False)
             rows.to_excel(book, sheet_name="Data", index=False)
             pd.DataFrame().to_excel(book, sheet_name="Empty")
-    assert cells(read(tmp_path / "a.xlsx")) == cells(table)
+    assert cells(read_records(tmp_path / "a.xlsx")) == cells(table)
     with pytest.raises(SchemaError, match="may be the table, such as 'Data' and 'Read me'"):
-        read(tmp_path / "b.xlsx")
+        read_records(tmp_path / "b.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -239,39 +242,43 @@ def test_the_largest_sheet_is_the_table(tmp_path):
 )
 def test_what_is_no_title_is_not_skipped(write, text):
     with pytest.raises(SchemaError):
-        read_unknown(write(text, "a.csv"))
+        read_undescribed(write(text, "a.csv"))
 
 
 def test_a_library_that_is_not_there(tmp_path, monkeypatch):
     pd.DataFrame({"a": [1]}).to_excel(tmp_path / "x.xlsx", index=False)
     monkeypatch.setattr(reading.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    with pytest.raises(SchemaError, match=r"which python-calamine reads, .* Install privnb\[files\], or save"):
-        read(tmp_path / "x.xlsx")
+    with pytest.raises(SchemaError, match=r"needs python-calamine, .* Install privnb\[files\], or save"):
+        read_records(tmp_path / "x.xlsx")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"PK\x03\x04", r"a\.csv is a spreadsheet, and by its name text\. Rename it"),
-        ("a.parquet", b"a,b\n1,2\n", "is text, and by its name a Parquet file"),
+        ("a.csv", b"PK\x03\x04", r"a\.csv is a spreadsheet, but its name suggests text\. Rename the file"),
+        ("a.parquet", b"a,b\n1,2\n", "is text, but its name suggests a Parquet file"),
         ("a.parquet", b"PAR1 and no more", "cannot be read as a Parquet file: "),
         ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as a spreadsheet: "),
         ("a.sav", b"$FL2 and no more", "cannot be read as an SPSS file: "),
         ("a.csv", b"a,b\n1,2\n3\n", "line 3 has fewer than 2 cells, separated by ','"),
-        ("a.csv", b"Our patients\n\nage,sex\n30,f\n41,m\n", "has one. If that is a title, delete what stands above"),
+        ("a.csv", b"Our patients\n\nage,sex\n30,f\n41,m\n", "has one. If it is a title, delete the lines above"),
         ("a.csv", b'a,b\n"1\n2",2\n3\n', "line 4 has fewer than 2 cells"),
-        ("a.csv", b'a,b\n1,2\n"3,4\n5,6\n', "line 3 has a quotation mark that belongs to no other"),
-        ("a.csv", b'a,b\n1,2\n3,"x"y\n', "line 3 has a quotation mark that belongs to no other"),
+        ("a.csv", b'a,b\n1,2\n"3,4\n5,6\n', "line 3 has an unmatched quotation mark"),
+        ("a.csv", b'a,b\n1,2\n3,"x"y\n', "line 3 has an unmatched quotation mark"),
         ("a.csv", b"a,b\n1,x\0y\n", "line 2 holds a zero byte"),
-        ("a.csv", "é\nx\n".encode() + b"\xe9\n", "two encodings, it seems: it is UTF-8 but for byte 0xe9 in line 3"),
+        (
+            "a.csv",
+            "é\nx\n".encode() + b"\xe9\n",
+            "seems to mix two encodings: it is UTF-8 except for byte 0xe9 in line 3",
+        ),
         ("a.csv", b"a,b\n1,2\n3," + b"x" * 3_000_000 + b"\n", "line 3 is longer than 2,000,000 bytes"),
         ("a.csv", (",".join(f"c{n}" for n in range(1001)) + "\n" + "1," * 1000 + "1\n").encode(), "has 1,001 columns"),
         ("a.csv", b"", "is empty"),
         ("a.csv", b"a,b\n", "has column names but no record"),
-        ("a.csv", b"39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
+        ("a.csv", b"39,Private\n50,State\n", r"seems to start with a record \('39' in line 1\)"),
     ],
 )
-@pytest.mark.parametrize("reads", [read_unknown, counted])
+@pytest.mark.parametrize("reads", [read_undescribed, counted])
 def test_what_cannot_be_read_says_where(write, name, content, message, reads):
     with pytest.raises(SchemaError, match=message):
         reads(write(content, name))
@@ -281,25 +288,29 @@ def test_what_cannot_be_read_says_where(write, name, content, message, reads):
 def test_a_zero_byte_is_found_in_a_file_of_many_pieces(write, monkeypatch, encoding):
     monkeypatch.setattr(text_files, "PIECE", 6)
     with pytest.raises(SchemaError, match="line 5 holds a zero byte"):
-        read_unknown(write("town,age\nLyon,1\nBrno,2\nBrno,3\nTr\0,4\nBrno,5\n".encode(encoding), "a.csv"))
+        read_undescribed(write("town,age\nLyon,1\nBrno,2\nBrno,3\nTr\0,4\nBrno,5\n".encode(encoding), "a.csv"))
 
 
 def test_years_may_be_the_names_of_columns(write):
-    table = read_unknown(write(b"country,1999,2000,2001\nPeru,4,5,6\nChad,7,8,9\n", "a.csv"))[0]
+    table = read_undescribed(write(b"country,1999,2000,2001\nPeru,4,5,6\nChad,7,8,9\n", "a.csv"))[0]
     assert [*table] == ["country", "1999", "2000", "2001"]
-    assert [*read_unknown(write(b"sex,1850,1860,1880\nf,4,5,6\nm,7,8,9\n", "a.csv"))[0]][1:] == ["1850", "1860", "1880"]
+    assert [*read_undescribed(write(b"sex,1850,1860,1880\nf,4,5,6\nm,7,8,9\n", "a.csv"))[0]][1:] == [
+        "1850",
+        "1860",
+        "1880",
+    ]
     for record in (b"ill,3,1,2\nwell,1,2,2\n", b"ill,3,4\nwell,1,2\n", b"ill,3,4,9\nwell,1,2,4\n"):
-        for reads in (read_unknown, counted):
-            with pytest.raises(SchemaError, match="starts with a record"):
+        for reads in (read_undescribed, counted):
+            with pytest.raises(SchemaError, match="seems to start with a record"):
                 reads(write(record, "a.csv"))
 
 
 def test_columns_of_one_name_are_told_apart(tmp_path, write):
     """A file with another program's header is read, and loads under the names that its draft has."""
-    table = read_unknown(write("age,sex,age\n1,f,2\n3,m,4\n", "a.csv"))[0]
+    table = read_undescribed(write("age,sex,age\n1,f,2\n3,m,4\n", "a.csv"))[0]
     assert cells(table) == {"age": ["1", "3"], "sex": ["f", "m"], "age (2)": ["2", "4"]}
     table.to_excel(tmp_path / "b.xlsx", index=False, header=["age", "sex", "age"])
-    assert cells(read(tmp_path / "b.xlsx")) == cells(table)
+    assert cells(read_records(tmp_path / "b.xlsx")) == cells(table)
     path = draft.draft(write("age,sex,age\n" + "30,f,41\n45,m,52\n" * 9, "a.csv"), folder=tmp_path / "data")
     path.write_text(path.read_text().replace("draft = true\n", "", 1))
     assert load(path).schema.names() == ["age", "sex", "age (2)"]
@@ -314,11 +325,11 @@ def test_two_columns_of_one_name_are_refused_where_nothing_tells_them_apart():
 @pytest.mark.slow
 def test_a_column_without_a_name_has_that_of_its_place(tmp_path, write):
     """As the row numbers have that R and pandas write: nobody must open an editor for them."""
-    table = read_unknown(write(",age, \n1,30,f\n2,41,m\n", "a.csv"))[0]
+    table = read_undescribed(write(",age, \n1,30,f\n2,41,m\n", "a.csv"))[0]
     assert cells(table) == {"column 1": ["1", "2"], "age": ["30", "41"], "column 3": ["f", "m"]}
     table.to_excel(tmp_path / "b.xlsx", index=False, header=["", "age", " "])
-    assert cells(read(tmp_path / "b.xlsx")) == cells(table)
-    assert [*read_unknown(write(",column 1\n1,2\n2,3\n", "c.csv"))[0]] == ["column 1 (2)", "column 1"]
+    assert cells(read_records(tmp_path / "b.xlsx")) == cells(table)
+    assert [*read_undescribed(write(",column 1\n1,2\n2,3\n", "c.csv"))[0]] == ["column 1 (2)", "column 1"]
     rows = "".join(f"{i},{20 + i % 30},{'fm'[i % 2]}\n" for i in range(90))
     path = draft.draft(write(f",age,sex\n{rows}", "d.csv"), folder=tmp_path / "data")
     path.write_text(path.read_text().replace("draft = true\n", "", 1))
@@ -332,7 +343,7 @@ def test_a_folder_of_parts_is_one_table(tmp_path):
     (folder / "b.csv").write_text("n,town\n" + "3,Ulm\n5,Bonn\n9,Ulm\n" * 3)
     (folder / "a.csv").write_text("town,n\n" + "Bonn,1\nKiel,2\nUlm,7\n" * 3)
     (folder / "notes.pdf").write_text("no table")
-    table, _, files = read_unknown(folder)
+    table, _, files = read_undescribed(folder)
     assert [each.name for each in files] == ["a.csv", "b.csv"]
     assert cells(table)["n"][:3] == ["1", "2", "7"]
     assert cells(table)["town"][-3:] == ["Ulm", "Bonn", "Ulm"]
@@ -340,19 +351,19 @@ def test_a_folder_of_parts_is_one_table(tmp_path):
     path.write_text(path.read_text().replace("draft = true\n", ""))
     assert load(path).table["n"].tolist()[-3:] == [3, 5, 9]
     (folder / "a.csv").write_text("town,m\nBonn,1\n")
-    for reads in (read_unknown, counted):
+    for reads in (read_undescribed, counted):
         with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, m\. The parts"):
             reads(folder)
     (folder / "a.csv").write_text("town,n,m\nBonn,1,1\n")
-    for reads in (read_unknown, counted):
+    for reads in (read_undescribed, counted):
         with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, n, m\. The parts"):
             reads(folder)
     (folder / "a.csv").write_text("town;n\nBonn;1\n")
-    for reads in (read_unknown, counted):
-        with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=','"):
+    for reads in (read_undescribed, counted):
+        with pytest.raises(SchemaError, match=r"b\.csv .*layout: .*separator=','"):
             reads(folder)
     (tmp_path / "empty").mkdir()
-    for reads in (read_unknown, counted):
+    for reads in (read_undescribed, counted):
         with pytest.raises(SchemaError, match=r"is a folder without tables\. Files of tables end in \.csv"):
             reads(tmp_path / "empty")
 
@@ -376,17 +387,19 @@ def test_a_workbook_is_drafted_and_loaded(tmp_path):
     assert load(path).table["age"].tolist()[:2] == [30, 41]
     kept = sorted(each.name for each in path.parent.iterdir() if each.is_file())
     assert kept == [".gitignore", "x.parquet", "x.toml"]
-    assert own_table.described(tmp_path / "x.xlsx", folder=tmp_path / "data") == path, "it is of that workbook"
+    assert description_editor.find_or_draft(tmp_path / "x.xlsx", folder=tmp_path / "data") == path, (
+        "it is of that workbook"
+    )
     sanitize(path, Mondrian(KAnonymity(5)), tmp_path / "out.csv")
     assert len(pd.read_csv(tmp_path / "out.csv")) == 27, "a release from file to file"
     (tmp_path / "x.xlsx").unlink()
     pd.DataFrame({"age": [30, 41, 53] * 9, "town": ["a", "b", "c"] * 9}).to_excel(tmp_path / "x.xlsx", index=False)
-    with pytest.raises(ValueError, match="describes another table"):
-        own_table.described(tmp_path / "x.xlsx", folder=tmp_path / "data")
+    with pytest.raises(ValueError, match="describes a different table"):
+        description_editor.find_or_draft(tmp_path / "x.xlsx", folder=tmp_path / "data")
 
 
 def test_the_copy_for_other_encodings_is_gone_afterwards(write, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "here"))
     Path(tmp_path / "here").mkdir()
-    read(write(TEXT.encode("cp1252")), Layout(encoding="cp1252"))
+    read_records(write(TEXT.encode("cp1252")), Layout(encoding="cp1252"))
     assert list((tmp_path / "here").iterdir()) == []

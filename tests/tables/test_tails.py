@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from privnb import cli
-from privnb.datasets.column_types import recognized
+from privnb.datasets.column_types import recognize
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft
 from privnb.microdata.schema import SchemaError
-from privnb.tables.notation import Notation, with_tails
+from privnb.tables.notation import Notation, add_decimal_tails
 
 COLUMNS = {
     "region": [1 + n % 3 for n in range(90)],
@@ -64,8 +64,8 @@ def test_a_tail_changes_neither_the_draft_nor_the_records(here, capsys, tail, se
     pd.testing.assert_frame_equal(tables["tailed"], tables["plain"], check_dtype=False)
     assert set(tables["tailed"]["region"]) == {"1", "2", "3", "?"}
     assert tables["said of tailed"] == tables["said of plain"]
-    assert any(line.startswith("trust: 97 and 98 stand apart") for line in tables["said of tailed"])
-    assert any(line.startswith("absent: -8 stands apart") for line in tables["said of tailed"])
+    assert any(line.startswith("trust: 97 and 98 are far from") for line in tables["said of tailed"])
+    assert any(line.startswith("absent: -8 is far from all other values") for line in tables["said of tailed"])
 
 
 def test_a_code_of_no_answer_is_missing_in_both_spellings(here):
@@ -144,8 +144,8 @@ def test_thousands_are_no_tail():
 @pytest.mark.parametrize("texts", [["1e+01", "2e+01", "3e+01"], ["1.000", "2.000", "3.000"]])
 def test_no_spelling_of_whole_numbers_ends_in_an_error(texts):
     values = Values.of(pd.Series(texts * 30).astype("category"), "?")
-    assert recognized("region", values).domain.values == tuple(texts)
+    assert recognize("region", values).domain.values == tuple(texts)
 
 
 def test_marks_have_both_spellings():
-    assert with_tails(["-8", "007", "n/k"]) == ["-8", "-8.0", "-8,0", "007", "n/k"]
+    assert add_decimal_tails(["-8", "007", "n/k"]) == ["-8", "-8.0", "-8,0", "007", "n/k"]

@@ -10,10 +10,10 @@ import pytest
 
 from privnb import measures, testing
 from privnb.attacks import MinerInference
-from privnb.datasets.dataset import schema_of
+from privnb.datasets.dataset import load_schema
 from privnb.privacy_models import KAnonymity, TCloseness
 from privnb.sanitizers import Identity
-from privnb.sanitizers.base import MODELS
+from privnb.sanitizers.base import MODEL_BY_LETTER
 
 FOUND = [
     function
@@ -29,10 +29,10 @@ def test_every_measure_keeps_them(function):
     testing.check_measure(function)
 
 
-@pytest.mark.parametrize("letter", MODELS)
+@pytest.mark.parametrize("letter", MODEL_BY_LETTER)
 def test_models_keep_them(letter):
     about = {} if letter == "k" else {"sensitive": "disease"}
-    testing.check_model(MODELS[letter](**BOUNDS[letter], **about))
+    testing.check_model(MODEL_BY_LETTER[letter](**BOUNDS[letter], **about))
 
 
 def broken(kind, changed):
@@ -77,7 +77,7 @@ def test_a_broken_sanitizer_fails_its_contract(changed, check):
 )
 def test_a_broken_attack_fails_its_contract(changed, check):
     with pytest.raises(AssertionError) as error:
-        testing.check_attack(broken(MinerInference, changed).examples(schema_of("adult"))[0])
+        testing.check_attack(broken(MinerInference, changed).examples(load_schema("adult"))[0])
     assert error.value.__notes__[0].startswith(f"in {check} of ")
 
 
@@ -98,13 +98,13 @@ def test_a_broken_model_fails_its_contract(changed, check):
 
 @pytest.mark.parametrize("bound", [0.1, 0.3, 0.9])
 def test_a_model_that_two_classes_lose_together_fails_at_any_bound(bound):
-    """The margin of the commonest value: 2, 2, 0 and 2, 0, 2 have none, and both together one of 0.25."""
+    """The margin of the most common value: 2, 2, 0 and 2, 0, 2 have none, and both together one of 0.25."""
 
     def margin(self, counts, whole):
         least, most = np.sort(counts, axis=1)[:, -2:].T
         return (most - least) / counts.sum(axis=1)
 
-    with pytest.raises(AssertionError, match="two classes of the levels"):
+    with pytest.raises(AssertionError, match="two classes with the levels"):
         testing.check_model(broken(TCloseness, {"level": margin})(bound, "disease"))
 
 
@@ -115,6 +115,6 @@ def test_a_class_is_no_model():
 
 def test_a_measure_without_a_source_fails(monkeypatch):
     of = FOUND[0]
-    monkeypatch.setattr("privnb.testing.measures.facts", lambda name: replace(of.facts, source=""))
+    monkeypatch.setattr("privnb.testing.measures.measure_facts", lambda name: replace(of.facts, source=""))
     with pytest.raises(AssertionError, match="the fact `source` is missing"):
         testing.check_measure(of)

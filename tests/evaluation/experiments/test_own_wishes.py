@@ -3,27 +3,30 @@
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.experiments import own_wishes
-from privnb.evaluation.experiments.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
+from privnb.evaluation.experiments import personalized_privacy
+from privnb.evaluation.experiments.personalized_privacy import AFTER, BEFORE, LARGER_K, OWN_K, SMALLER_K
 from privnb.reporting import findings
+from privnb.runtime.numerals import write_percent
 
 
 @pytest.fixture(scope="module")
 def results():
     dataset = load("adult", records=1500)
-    return own_wishes.own_k(dataset, [0.05, 0.5], (2, 20)), own_wishes.guards(dataset, [0.1, 0.5], 0.7, 5)
+    return personalized_privacy.compare_own_k(dataset, [0.05, 0.5], (2, 20)), personalized_privacy.compare_guards(
+        dataset, [0.1, 0.5], 0.7, 5
+    )
 
 
 @pytest.mark.slow
 def test_a_k_of_ones_own_lies_between_one_k_for_all(results):
     own, _ = results
     loss = own[own.measure == "certainty_penalty"].pivot_table(index="bound", columns="variant", values="value")
-    assert (loss[FEW] < loss[OWN]).all()
-    assert (loss[OWN] <= loss[ALL] + 0.02).all()  # Mondrian's choice of cuts is no search for the least loss
-    assert loss[OWN].is_monotonic_increasing
+    assert (loss[SMALLER_K] < loss[OWN_K]).all()
+    assert (loss[OWN_K] <= loss[LARGER_K] + 0.02).all()  # Mondrian's choice of cuts is no search for the least loss
+    assert loss[OWN_K].is_monotonic_increasing
     kept = own[own.measure == "wishes_kept"].set_index(["variant", "bound"]).value
-    assert (kept[[OWN, ALL]] == 1).all()
-    assert (kept[FEW].fillna(0) < 0.5).all()
+    assert (kept[[OWN_K, LARGER_K]] == 1).all()
+    assert (kept[SMALLER_K].fillna(0) < 0.5).all()
 
 
 def test_nobody_who_guards_is_breached_afterwards(results):
@@ -46,20 +49,26 @@ def test_who_is_breached_without_quasi_identifiers_is_the_baseline(results):
     assert (rows.baseline != rows.value).all()
 
 
-def test_what_is_said(results):
+def test_the_finding_compares_own_wishes_with_one_k_for_all(results):
     own, guarded = results
-    said = findings.own_wishes(own, (2, 20)).data + findings.own_wishes(guarded, (2, 20)).data
-    assert "5% of people ask for k = 20 and get it" in said
-    assert "guard" in said
+    wishes, guards = findings.personal_wishes(own, (2, 20)), findings.personal_wishes(guarded, (2, 20))
+    loss = wishes.given["loss"]
+    assert loss["share"] == 0.05
+    assert loss["smaller"]["value"] < loss["own"]["value"] < loss["larger"]["value"]
+    assert write_percent(loss["own"]["value"]) in wishes.data.split("\n\n")[0]
+    before = guarded[(guarded.measure == "wishes_breached") & (guarded.variant == BEFORE)]
+    assert guards.given["loss"] is None
+    assert guards.given["breached"]["value"] == before.value.iloc[0]
+    assert "guard" in guards.data
 
 
 @pytest.mark.parametrize(
     ("do", "says"),
     [
-        (lambda d: own_wishes.wishing("0.1, 1"), "WISHING"),
-        (lambda d: own_wishes.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
-        (lambda d: own_wishes.check_ks(5, 10_000, d), "fewer than K_LARGER"),
-        (lambda d: own_wishes.check_breach(2), "BREACH"),
+        (lambda d: personalized_privacy.parse_shares("0.1, 1"), "WISHING"),
+        (lambda d: personalized_privacy.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
+        (lambda d: personalized_privacy.check_ks(5, 10_000, d), "fewer than K_LARGER"),
+        (lambda d: personalized_privacy.check_breach(2), "BREACH"),
     ],
 )
 def test_what_cannot_be_asked(do, says):

@@ -1,39 +1,39 @@
-"""What rules, trees and published models give away, on a sample of Adult: tidy results, charts and sentences."""
+"""Disclosure by rules, trees and published models of a sample of Adult: tidy results, charts and findings."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from support import sentences
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.disclosure import published_models
-from privnb.evaluation.experiments import hidden_rules, results_of_mining
+from privnb.evaluation.experiments import hidden_rules, mining_results
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.miners.rules import Rule
 from privnb.reporting import charts, findings
+from privnb.runtime.numerals import write_percent
 from privnb.sanitizers import Anatomy, Identity, RandomizedResponse, Suppress
 
 
 @pytest.fixture(scope="module")
 def dataset():
-    return results_of_mining.with_rules(load("adult", records=1500))
+    return mining_results.check_table(load("adult", records=1500))
 
 
 @pytest.fixture(scope="module")
 def hidden(dataset):
-    return hidden_rules.rules_hidden(dataset, hidden_rules.sensitive_rules(dataset, 0.02, number=5), 0.02)
+    return hidden_rules.compare_rule_hiding(dataset, hidden_rules.find_sensitive_rules(dataset, 0.02, number=5), 0.02)
 
 
 @pytest.fixture(scope="module")
 def results(dataset, hidden):
-    return evaluation.join(
-        published_models.models_published(dataset, "majority, unpruned tree", examples=100),
-        results_of_mining.open_channels(dataset, [0.02, 0.1], k=10),
-        results_of_mining.trees(dataset, [5, 50, 100_000], few=10),
+    return evaluation.join_results(
+        published_models.attack_published_models(dataset, "majority, unpruned tree", examples=100),
+        mining_results.find_inference_channels(dataset, [0.02, 0.1], k=10),
+        mining_results.compare_trees(dataset, [5, 50, 100_000], few=10),
         hidden,
-        results_of_mining.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
+        mining_results.mine_releases(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
     )
 
 
@@ -61,17 +61,17 @@ def test_the_intact_table_gives_every_itemset_and_nothing_gives_few(results):
 
 
 def test_a_release_without_a_cell_for_each_says_why(dataset):
-    rows = results_of_mining.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
+    rows = mining_results.mine_releases(dataset, [Anatomy(2, "salary")], 0.02)
     assert rows.status.tolist() in (["refused"], ["not possible"])
     assert rows.reason.iloc[0]
 
 
 def test_sensitive_rules_end_in_a_rare_value_of_the_secret(dataset):
-    found = hidden_rules.sensitive_rules(dataset, 0.02, number=5)
+    found = hidden_rules.find_sensitive_rules(dataset, 0.02, number=5)
     assert len(found) == 5
     assert {each for rule in found for each in rule.right} == {"salary=>50K"}
-    assert hidden_rules.sensitive_rules(dataset, 0.9) == []
-    assert len(hidden_rules.rules_hidden(dataset, [], 0.02)) == 0
+    assert hidden_rules.find_sensitive_rules(dataset, 0.9) == []
+    assert len(hidden_rules.compare_rule_hiding(dataset, [], 0.02)) == 0
 
 
 def test_all_ways_hide_and_blocking_is_undone(hidden):
@@ -96,23 +96,25 @@ def test_a_tree_of_k_has_no_small_leaf(results):
     assert accuracy.baseline.nunique() == 1
 
 
-def test_the_answer_has_a_number_in_forty_words(results):
-    said = findings.given_away(results)
-    first = repr(said).split("\n\n")[0]
-    assert sentences.words(first) <= 40
-    assert first.startswith("**Unpruned tree**, published, tells most")
-    assert "1 of 2 published models open a channel" in repr(said)
-    assert "nan" not in repr(said)
+def test_the_finding_names_the_model_that_discloses_most(results):
+    found = findings.disclosed_models(results)
+    models = found.given["models"]
+    assert (models["best"]["miner"], models["is_open"]) == ("unpruned tree", True)
+    assert (models["open"], models["number"]) == (1, 2)
+    assert write_percent(models["best"]["value"]) in found.data.split("\n\n")[0]
+    assert "nan" not in repr(found)
     for part in (results[results.miner != "unpruned tree"], results[results.measure == "inference_channels"].head(0)):
-        assert "tells most" not in repr(findings.given_away(part))
+        others = findings.disclosed_models(part).given["models"]
+        assert others is None or not others["is_open"]
 
 
-def test_rules_that_are_new_are_unsaid_where_none_is_left(hidden):
+def test_new_rules_are_unknown_if_no_rule_is_left(hidden):
     lost = hidden.assign(value=hidden.value.where(hidden.measure != "artifactual_patterns"))
-    assert "rules found that are new" in repr(findings.given_away(hidden))
-    assert "Other rules lost by" in repr(findings.given_away(lost))
-    assert "rules found that are new" not in repr(findings.given_away(lost))
-    assert "Blocking" not in repr(findings.given_away(hidden[hidden.measure != "cells_filled"]))
+    found, without = findings.disclosed_models(hidden).given, findings.disclosed_models(lost).given
+    assert found["hidden"]["new"] is not None
+    assert without["hidden"] == found["hidden"] | {"new": None}
+    assert found["unblocked"]
+    assert not findings.disclosed_models(hidden[hidden.measure != "cells_filled"]).given["unblocked"]
 
 
 def test_charts_say_their_number(results):
@@ -131,32 +133,35 @@ def test_supports_are_doubled_until_the_itemsets_can_be_read():
     columns = [Attribute(name, Role.QUASI_IDENTIFIER, Categories(("no", "yes"))) for name in answers]
     trees = {each.name: flat(each) for each in columns}
     asked = Dataset("asked", pd.DataFrame(answers), Schema("asked", tuple(columns)), trees)
-    assert results_of_mining.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
+    assert mining_results.parse_supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
 
 
 def test_supports_are_of_k_people_at_least(dataset):
-    assert results_of_mining.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
-    assert results_of_mining.tree_bounds("5, 2") == [2, 5]
-    assert results_of_mining.examples_known(dataset, 500) == 150
-    assert [type(each).__name__ for each in results_of_mining.rule_releases(dataset, 10, "6")] == [
-        "Mondrian", "FullDomain", "RandomizedResponse", "Mask", "GammaDiagonal", "Suppress"
+    assert mining_results.parse_supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
+    assert mining_results.parse_tree_bounds("5, 2") == [2, 5]
+    assert mining_results.limit_examples(dataset, 500) == 150
+    assert [type(each).__name__ for each in mining_results.build_rule_sanitizers(dataset, 10, "6")] == [
+        "Mondrian", "FullDomain", "RandomizedResponse", "MASK", "GammaDiagonal", "Suppress"
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda d: results_of_mining.supports("2", d, 10), "SUPPORT must be one share"),
-        (lambda d: results_of_mining.supports("", d, 10), "SUPPORT must be one share"),
-        (lambda d: results_of_mining.supports("0.1", d, 1), "k must be a whole number of at least 2"),
-        (lambda d: results_of_mining.tree_bounds("1"), "K_TREE must be one whole number"),
-        (lambda d: results_of_mining.tree_bounds(""), "K_TREE must be one whole number"),
-        (lambda d: results_of_mining.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
-        (lambda d: hidden_rules.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
-        (lambda d: hidden_rules.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
-        (lambda d: hidden_rules.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
-        (lambda d: results_of_mining.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
-        (lambda d: results_of_mining.rule_releases(d, 10, "x"), "EPSILON_RULES"),
+        (lambda d: mining_results.parse_supports("2", d, 10), "SUPPORT must be one share"),
+        (lambda d: mining_results.parse_supports("", d, 10), "SUPPORT must be one share"),
+        (lambda d: mining_results.parse_supports("0.1", d, 1), "k must be a whole number of at least 2"),
+        (lambda d: mining_results.parse_tree_bounds("1"), "K_TREE must be one whole number"),
+        (lambda d: mining_results.parse_tree_bounds(""), "K_TREE must be one whole number"),
+        (lambda d: mining_results.limit_examples(d, 1), "EXAMPLES must be a whole number of at least 2"),
+        (lambda d: hidden_rules.find_sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
+        (lambda d: hidden_rules.compare_rule_hiding(d, ["a => b"], 0.1), "must be a Rule"),
+        (
+            lambda d: hidden_rules.compare_rule_hiding(d, [Rule.read("sex=X => salary=>50K")], 0.1),
+            "there is no item 'sex=X'",
+        ),
+        (lambda d: mining_results.find_inference_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
+        (lambda d: mining_results.build_rule_sanitizers(d, 10, "x"), "EPSILON_RULES"),
     ],
 )
 def test_bad_input_is_a_clear_error(dataset, call, said):
@@ -165,6 +170,6 @@ def test_bad_input_is_a_clear_error(dataset, call, said):
 
 
 def test_tables_without_categories_or_a_secret_have_no_page():
-    with pytest.raises(NotForThisTable, match="has no published attribute of categories"):
-        results_of_mining.with_rules(load("census"))
-    assert np.isfinite(len(results_of_mining.with_rules(load("hypertension"))))
+    with pytest.raises(NotForThisTable, match="has no published categorical attribute"):
+        mining_results.check_table(load("census"))
+    assert np.isfinite(len(mining_results.check_table(load("hypertension"))))

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.experiments import tables_of_counts
-from privnb.evaluation.experiments.tables_of_counts import _bounds
-from privnb.evaluation.results import KEY
+from privnb.evaluation.experiments import published_tables
+from privnb.evaluation.experiments.published_tables import _find_bounds
+from privnb.evaluation.results import KEY_COLUMNS
 from privnb.measures.count_tables.cell_bounds import cell_bounds
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.reporting import charts, findings
-from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
+from privnb.sanitizers.tables_and_rules.cell_suppression import suppress_small_counts
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return tables_of_counts.tables_published(load("adult"), k=10)
+    return published_tables.attack_published_tables(load("adult"), k=10)
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_tables_of_adult(tables):
 
 def test_how_narrowly_small_counts_are_known(tables):
     """Bounds by full tables are those of `cell_bounds`; without small counts and what gives them back fewer are."""
-    assert not tables.duplicated(KEY).any(), "else they could not be saved"
+    assert not tables.duplicated(KEY_COLUMNS).any(), "else they could not be saved"
     within = tables[tables.measure == "bounds_within"].pivot_table(index="bound", columns="variant", values="value")
     full, suppressed = within["published in full"], within["small counts suppressed"]
     assert full[9] == tables[tables.measure == "cells_disclosed"].value.item()
@@ -45,7 +45,7 @@ def test_how_narrowly_small_counts_are_known(tables):
     assert (suppressed <= full).all()
     assert suppressed[9] < full[9] / 2
     title = " ".join(charts.counts_known(tables).to_dict()["title"]["text"])
-    assert title.startswith("Small counts known to within 9 people, published in full: 2")
+    assert title.endswith("of small counts are known to within 9 people")
     assert "small count" in repr(charts.counts_known(tables.head(0)))
 
 
@@ -54,15 +54,15 @@ def test_bounds_by_suppressed_tables_hold():
     """The true counts lie between; where nothing is suppressed the bounds are those of the full tables."""
     table = TableOfCounts.of(load("adult").cells, ["salary", "sex", "race"])
     pairs, every = list(combinations(table.names, 2)), np.ones(table.counts.shape, dtype=bool)
-    for fewest in (2, 2_000):
-        made = {pair: suppress(table.margin(pair), fewest) for pair in pairs}
+    for min_count in (2, 2_000):
+        made = {pair: suppress_small_counts(table.margin(pair), min_count) for pair in pairs}
         hidden = sum(np.ma.getmaskarray(each.published).sum() for each in made.values())
-        high, low = _bounds(table, made, every)
+        high, low = _find_bounds(table, made, every)
         assert (low <= table.counts.ravel()).all()
         assert (table.counts.ravel() <= high).all()
         full = cell_bounds([table.margin(pair) for pair in pairs])
         same = (low == full.low.ravel()).all() and (high == full.high.ravel()).all()
-        assert same == (hidden == 0) == (fewest == 2)
+        assert same == (hidden == 0) == (min_count == 2)
 
 
 def test_bounds_wider_than_a_small_count_are_no_chart(tables):
@@ -71,7 +71,7 @@ def test_bounds_wider_than_a_small_count_are_no_chart(tables):
     assert "small count" in repr(charts.counts_known(wide))
 
 
-def test_it_is_said(tables):
-    said = findings.given_away(tables).data
-    assert "Counts of fewer than 10, of 4 attributes together" in said
-    assert "secret and workclass" in said
+def test_the_finding_names_disclosed_counts_and_the_most_suppressed_table(tables):
+    found = findings.disclosed_models(tables).given["tables"]
+    assert (found["disclosed"]["fewer"], found["disclosed"]["target"]) == (10, "4 attributes")
+    assert found["suppressed"]["target"] == "workclass"

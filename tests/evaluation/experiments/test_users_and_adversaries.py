@@ -12,7 +12,7 @@ from privnb.evaluation import profiles
 from privnb.evaluation.disclosure import nearer_predictions
 from privnb.evaluation.experiments import users_and_adversaries
 from privnb.evaluation.profiles import Profile
-from privnb.evaluation.results import KEY
+from privnb.evaluation.results import KEY_COLUMNS
 from privnb.evaluation.store import Store
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
@@ -27,19 +27,19 @@ SANITIZERS = [KMember(10), LaplaceNoise(0.5)]
 
 
 def users(*given, **options):
-    return short(users_and_adversaries.users(*given, **options))
+    return short(users_and_adversaries.evaluate_users(*given, **options))
 
 
 def adversaries(*given, **options):
-    return short(users_and_adversaries.adversaries(*given, **options))
+    return short(users_and_adversaries.evaluate_adversaries(*given, **options))
 
 
 def gains(*given, **options):
-    return short(users_and_adversaries.gains(*given, **options))
+    return short(users_and_adversaries.evaluate_gains(*given, **options))
 
 
 def good_utility(*given, **options):
-    return short(evaluation.good_utility(*given, **options))
+    return short(evaluation.measure_good_utility(*given, **options))
 
 
 def anti_utility(*given, **options):
@@ -71,7 +71,7 @@ def here(monkeypatch, shared, tmp_path):
         kept = store if tmp_path in store.folder.parents else shared
         return [kept.call(task.func, *task.args, **task.keywords) for task in tasks]
 
-    monkeypatch.setattr(profiles, "run", run)
+    monkeypatch.setattr(profiles, "run_tasks", run)
     return ran
 
 
@@ -88,11 +88,11 @@ def attacked(adult, shared):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             profiles,
-            "run",
+            "run_tasks",
             lambda tasks, store, description: [shared.call(t.func, *t.args, **t.keywords) for t in tasks],
         )
         patch.setitem(profiles.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
-        return adversaries(adult, SANITIZERS, profile="small", fewest=2)
+        return adversaries(adult, SANITIZERS, profile="small", min_count=2)
 
 
 def seeds(results):
@@ -114,12 +114,12 @@ def test_profiles_name_sets_that_there_are():
         assert next(iter(getattr(quick, name))) == next(iter(getattr(full, name))), "rows mean the same in both"
 
 
-@pytest.mark.parametrize("experiment", ["users", "adversaries", "gains"])
+@pytest.mark.parametrize("experiment", ["evaluate_users", "evaluate_adversaries", "evaluate_gains"])
 def test_what_cannot_be_run_is_said(adult, here, experiment):
     call = getattr(users_and_adversaries, experiment)
-    with pytest.raises(ValueError, match=r"no profile 'slow'\. PROFILE is one of quick, full"):
+    with pytest.raises(ValueError, match=r"PROFILE must be one of quick, full; got 'slow'"):
         call(adult, SANITIZERS[:1], profile="slow")
-    with pytest.raises(ValueError, match="seeds must be a whole number from 0 to 1,000, got -1"):
+    with pytest.raises(ValueError, match="seeds must be a whole number from 0 to 1,000; got -1"):
         call(adult, SANITIZERS[:1], seeds=-1)
     with pytest.raises(ValueError, match="there is no miner"):
         call(adult, SANITIZERS[:1], miners="oracle")
@@ -134,7 +134,7 @@ def test_what_cannot_be_run_is_said(adult, here, experiment):
 
 def test_users_by_set_and_seed(adult, small):
     results = users(adult, SANITIZERS, profile=small)
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
     assert seeds(results) == {"majority": [1, 2], "naive Bayes": [1, 2], "worst": [1, 2], "naive Bayes worst": [1]}
     single = good_utility(adult, SANITIZERS, miners="naive Bayes", seed=2)
     found = results[
@@ -154,12 +154,12 @@ def test_users_stand_beside_the_attribute_absent(adult, small):
 
 
 def test_what_noise_can_destroy_at_most(adult):
-    assert users_and_adversaries.absent(adult, SANITIZERS) == [Suppress("age, education-num")]
-    assert users_and_adversaries.absent(adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]) == [
-        Suppress("age, education-num")
-    ]
-    assert users_and_adversaries.absent(adult, [KMember(5)]) == []
-    drawn = users_and_adversaries.absent(adult, [KMember(100, start=None), LaplaceNoise(1)])
+    assert users_and_adversaries.build_suppressing_sanitizers(adult, SANITIZERS) == [Suppress("age, education-num")]
+    assert users_and_adversaries.build_suppressing_sanitizers(
+        adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]
+    ) == [Suppress("age, education-num")]
+    assert users_and_adversaries.build_suppressing_sanitizers(adult, [KMember(5)]) == []
+    drawn = users_and_adversaries.build_suppressing_sanitizers(adult, [KMember(100, start=None), LaplaceNoise(1)])
     assert drawn == [Suppress("age, education-num")], "chance without noise blurs nothing"
 
 
@@ -178,7 +178,7 @@ def test_users_leave_out_who_cannot_guess_the_target(adult, small, monkeypatch):
 
 
 def test_a_target_of_numbers_or_none_is_refused(adult, small):
-    with pytest.raises(ValueError, match="'age' is a number, seldom predicted exactly"):
+    with pytest.raises(ValueError, match="'age' is a number, and numbers are seldom predicted exactly"):
         users(adult, [KMember(10)], profile=small, target="age", miners="majority")
     sex = Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M")))
     table = pd.DataFrame({"sex": ["F", "M"] * 5})
@@ -190,7 +190,7 @@ def test_a_target_of_numbers_or_none_is_refused(adult, small):
 
 
 def test_a_set_beside_the_main_one_has_its_prefix_and_no_row_is_there_twice(attacked):
-    assert not attacked.duplicated(KEY).any()
+    assert not attacked.duplicated(KEY_COLUMNS).any()
     singles = {name for names in (MAIN, SIDE) for name in names.split(", ")}
     beside = {"fusion: vote", "fusion: stacked", "control: ZeroR", "control: permuted", "control: held-out"}
     together = {"worst", "average", "worst by person"} | beside
@@ -203,7 +203,7 @@ def test_a_set_beside_the_main_one_has_its_prefix_and_no_row_is_there_twice(atta
 def test_a_miner_of_two_sets_is_the_same_in_both(adult):
     """So that one of its two rows may go."""
     for sanitizer in SANITIZERS:
-        rows = [anti_utility(adult, sanitizer, miners=names, fewest=2) for names in (MAIN, SIDE)]
+        rows = [anti_utility(adult, sanitizer, miners=names, min_count=2) for names in (MAIN, SIDE)]
         shared = [r[r.miner.isin(["naive Bayes", "linear regression"])].reset_index(drop=True) for r in rows]
         assert len(shared[0]) == 5
         pd.testing.assert_frame_equal(*shared)
@@ -239,12 +239,12 @@ def test_miners_and_seeds_override_the_main_set_alone(adult, small):
     assert found["majority"] == found["worst"] == found["fusion: vote"] == [1, 2, 3]
     assert found["naive Bayes"] == found[f"{SIDE} worst"] == [1]
     assert "linear regression" not in found, "of labels it guesses none"
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
 
 
 def test_two_sets_of_equal_miners(adult, small):
     results = adversaries(adult, [KMember(10)], profile=small, miners=SIDE, seeds=1)
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
     wide = results[results.measure == "anti_utility_A"].set_index("miner")[["value", "low", "high", "baseline"]]
     for name in ("worst", "average", "fusion: stacked", "control: permuted", "control: held-out"):
         assert wide.loc[name].equals(wide.loc[f"{SIDE} {name}"].rename(name))
@@ -258,17 +258,17 @@ def test_a_single_miner_as_main_set(adult, small):
 
 
 def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch, tmp_path):
-    real = nearer_predictions.mine
+    real = nearer_predictions.predict_in_sample
 
     def failing(release, target, names, *, rng):
         found = real(release, target, names, rng=rng)
         guesses = {name: guess for name, guess in found.guesses.items() if name != "majority" or names == "majority"}
         return found._replace(guesses=guesses, failed={"majority": "unfinished"} if names != "majority" else {})
 
-    monkeypatch.setattr(nearer_predictions, "mine", failing)
+    monkeypatch.setattr(nearer_predictions, "predict_in_sample", failing)
     monkeypatch.setitem(profiles.PROFILES, "small", Profile({}, {"majority, naive Bayes, decision stump": 1}, {}))
     store = tmp_path / "store"  # what miners made to fail have guessed is nobody else's
-    results = adversaries(adult, [KMember(10)], profile="small", fewest=2, store=store)
+    results = adversaries(adult, [KMember(10)], profile="small", min_count=2, store=store)
     failed = results[results.status == "unfinished"]
     assert failed.miner.tolist() == ["majority"]
     assert failed.value.isna().all()
@@ -278,10 +278,17 @@ def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch, tmp_pat
 
 def test_the_owner_names_scenarios_weights_and_the_least_count(adult, small):
     results = adversaries(
-        adult, [LaplaceNoise(0.5)], profile=small, c=50, share=0.5, weights="sex == 'Female': 2, 1", fewest=20, seeds=1
+        adult,
+        [LaplaceNoise(0.5)],
+        profile=small,
+        c=50,
+        share=0.5,
+        weights="sex == 'Female': 2, 1",
+        min_count=20,
+        seeds=1,
     )
     alone = anti_utility(
-        adult, LaplaceNoise(0.5), miners=MAIN, c=50, share=0.5, weights="sex == 'Female': 2, 1", fewest=20
+        adult, LaplaceNoise(0.5), miners=MAIN, c=50, share=0.5, weights="sex == 'Female': 2, 1", min_count=20
     )
     for miner in ("majority", "control: permuted"):
         pair = [rows[rows.miner == miner].reset_index(drop=True) for rows in (results, alone)]
@@ -294,7 +301,7 @@ def test_the_owner_names_scenarios_weights_and_the_least_count(adult, small):
 
 def test_gains_by_set_and_seed(adult, small):
     results = gains(adult, [KMember(3), KMember(10)], profile=small)
-    assert not results.duplicated(KEY).any()
+    assert not results.duplicated(KEY_COLUMNS).any()
     assert seeds(results.assign(miner=results.miner_set)) == {"": [1, 2], SIDE: [1]}
     main = gains_with_predictions(adult, KMember(10), miners="majority", seed=2)
     found = results[(results.parameters == "k=10") & (results.seed == 2)].reset_index(drop=True)
@@ -340,7 +347,7 @@ def test_a_task_of_two_experiments_is_computed_once(adult, small, tmp_path):
 @pytest.fixture
 def with_weka(monkeypatch, java):
     """Two quick miners of each of the paper's sets, and one that 3.6.14 lacks."""
-    monkeypatch.setitem(weka.SETS, "three", ("rules.ZeroR", "bayes.NaiveBayes"))
+    monkeypatch.setitem(weka.SETS, "basic", ("rules.ZeroR", "bayes.NaiveBayes"))
     monkeypatch.setitem(weka.SETS, "categorical", ("rules.ZeroR", "bayes.NaiveBayes", "misc.OLM"))
     monkeypatch.setitem(weka.SETS, "numerical", ("rules.ZeroR", "functions.LinearRegression"))
     sets = {"majority": 1, "Weka": 1}
@@ -354,10 +361,10 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
     ours = {"majority", "worst"}
     assert set(used.miner) == ours | {f"{with_weka} {name}" for name in ("rules.ZeroR", "bayes.NaiveBayes", "worst")}
     zero = used[used.miner == f"{with_weka} rules.ZeroR"]
-    assert zero.value.tolist() == used[used.miner == "majority"].value.tolist(), "both name the commonest value"
+    assert zero.value.tolist() == used[used.miner == "majority"].value.tolist(), "both name the most common value"
 
     attacked = adversaries(adult, SANITIZERS, profile="small", store=tmp_path)
-    assert not attacked.duplicated(KEY).any()
+    assert not attacked.duplicated(KEY_COLUMNS).any()
     counts = attacked[(attacked.measure == "anti_utility_A") & ~attacked.miner.str.startswith(BESIDE)]
     names = {part.sanitizer.iloc[0]: set(part.miner) for _, part in counts.groupby("sanitizer")}
     both = {"majority", "average", "worst"} | {f"{with_weka} {name}" for name in ("rules.ZeroR", "worst", "average")}
@@ -378,13 +385,13 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
 
 
 def test_without_weka_the_others_run(adult, small, monkeypatch):
-    monkeypatch.setattr(weka, "missing", lambda: "there is no Java")
+    monkeypatch.setattr(weka, "list_missing_requirements", lambda: "there is no Java")
     monkeypatch.setitem(profiles.PROFILES, "small", Profile({}, {}, {"majority": 1, "Weka": 1}))
     gained = gains(adult, [KMember(10)], profile="small")
     assert set(gained.miner) == {""}
-    assert "Weka is not here" in profiles.weka_here(gained).data
+    assert "Weka is not available" in profiles.describe_weka(gained).data
     there = gained.assign(miner="Weka 3.6.14 trees.J48")
-    assert profiles.weka_here(there).data.startswith("Weka 3.6.14 ran"), "whatever is missing here"
+    assert profiles.describe_weka(there).data.endswith("those of Weka 3.6.14; the others are those of scikit-learn.")
 
 
 def test_the_worst_of_many_is_found_among_withheld_counts():
@@ -395,31 +402,31 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ]  # fmt: skip
     rows = frame([("KMember", "k=2", measure, miner, "age", *pair, np.nan, np.nan) for measure, miner, *pair in told])
     rows["status"] = rows.status.mask(rows.miner == "four", "unfinished")
-    assert users_and_adversaries._worst(rows) == "two, one"
-    assert users_and_adversaries._worst(rows[rows.miner == "four"]) == ""
+    assert users_and_adversaries._find_worst_miners(rows) == "two, one"
+    assert users_and_adversaries._find_worst_miners(rows[rows.miner == "four"]) == ""
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"c": 150}, "c is a percentage"),
+        ({"c": 150}, "`c` must be a percentage"),
         ({"share": 0}, "share must be a share above 0"),
-        ({"weights": "age > 30"}, "interest weights are written"),
+        ({"weights": "age > 30"}, "interest weights must be written"),
         ({"weights": "agee > 30: 10"}, "'agee > 30' cannot be read as a condition"),
-        ({"weights": "age > 200: 10, 0"}, "one per person and not all 0"),
+        ({"weights": "age > 200: 10, 0"}, "one for each person and not all 0"),
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
-    monkeypatch.setattr(users_and_adversaries, "evaluated", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(users_and_adversaries, "run_evaluations", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         adversaries(adult, [KMember(10)], **wrong)
 
 
 def test_what_the_adversary_guesses_is_said_and_where_the_sensitive_attribute_stands(adult):
-    said = users_and_adversaries.guessed(adult).data
-    assert said.startswith("The adversary guesses **age**, the first quasi-identifier of numbers.")
-    assert "the sensitive attribute, salary, is guessed stands in `08_frontier`." in said
-    assert users_and_adversaries.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
-    assert "08_frontier" not in users_and_adversaries.guessed(adult, "salary").data, "it is what is guessed"
+    said = users_and_adversaries.describe_target(adult).data
+    assert said.startswith("The adversary guesses age, the first numeric quasi-identifier.")
+    assert "the sensitive attribute, salary, is guessed is reported in 09_explore." in said
+    assert users_and_adversaries.describe_target(adult, "race").data.startswith("The adversary guesses race. ")
+    assert "09_explore" not in users_and_adversaries.describe_target(adult, "salary").data, "it is what is guessed"
     with pytest.raises(ValueError, match="zip"):
-        users_and_adversaries.guessed(adult, "zip")
+        users_and_adversaries.describe_target(adult, "zip")

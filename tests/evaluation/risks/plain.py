@@ -6,7 +6,7 @@ from math import exp
 
 import pandas as pd
 
-from privnb.evaluation.risks.density import FAR, FEW, OTHER
+from privnb.evaluation.risks.density import MAX_WIDTHS, OTHER_DEGREE, UNSEEN_PEOPLE
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.treatment import Unreadable
 
@@ -79,7 +79,7 @@ def singled_out(dataset, release):
 
 
 def guessed(dataset, release, name):
-    """How likely each person's sensitive value is the commonest of their class or bucket: Series by record."""
+    """How likely each person's sensitive value is the most common of their class or bucket: Series by record."""
     columns, found = dataset.schema.quasi_identifiers, {}
     if release.buckets is None:
         cells = [tuple(release.table[c].iloc[i] for c in columns) for i in range(len(release.table))]
@@ -99,7 +99,7 @@ def guessed(dataset, release, name):
 
 
 def guessed_of_the_nearest(dataset, release, name):
-    """How likely each person's sensitive value is the commonest of the released rows that fit them best: Series by
+    """How likely each person's sensitive value is the most common of the released rows that fit them best: Series by
     record."""
     columns, found, values = dataset.schema.quasi_identifiers, {}, release.table[name].tolist()
     for record in range(len(dataset)) if release.records is None else release.records:
@@ -151,11 +151,11 @@ def covers(release, name, row, value):
         width = _said(lambda: law.variance**0.5) if law else None
         width = 1.06 * column.std(ddof=0) * len(column) ** -0.2 if width is None else width
         far = abs(float(value) - float(row[name])) / max(width, attribute.domain.step / 2)
-        return (exp(-(far**2) / 2) if far <= FAR else 0.0), 1
+        return (exp(-(far**2) / 2) if far <= MAX_WIDTHS else 0.0), 1
     values = list(attribute.domain.values)
     table = _said(lambda: law.transition(len(values))) if law and law.together is None else None
     if table is None:
-        degrees = {each: 1.0 if each == row[name] else OTHER for each in values}
+        degrees = {each: 1.0 if each == row[name] else OTHER_DEGREE for each in values}
     else:
         column = table[:, values.index(row[name])]
         degrees = dict(zip(values, column / column.max(), strict=True))
@@ -194,7 +194,7 @@ def how_much_denser(release, records, others):
     # Equal rows count others once: how many of them the row covers, and `FEW` that nobody has seen.
     beside = others.to_dict("records")
     times = Counter(tuple(row.items()) for row in rows)
-    seen = {own: sum(covered(dict(own), each) for each in beside) + FEW for own in times}
+    seen = {own: sum(covered(dict(own), each) for each in beside) + UNSEEN_PEOPLE for own in times}
     found = []
     for record in records.to_dict("records"):
         inside = outside = 0.0

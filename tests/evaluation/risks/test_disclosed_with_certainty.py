@@ -8,18 +8,18 @@ import pandas as pd
 import pytest
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.cases import Case
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.risks.certainty import Certainty
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.sanitizers import (
+    MASK,
     Anatomy,
     LaplaceNoise,
     LatinHypercube,
     LocalSuppression,
-    Mask,
     Microaggregation,
     Mondrian,
     RankSwapping,
@@ -179,11 +179,11 @@ def test_numbers_are_nearly_certain_in_a_narrow_interval():
 
 def test_what_cannot_be_read_is_refused_and_not_zero():
     adult = load("adult", "li-li", records=200)
-    [row] = [row for row in _rows(adult, Mask(1.0)) if row["measure"] == "made_certain"]
+    [row] = [row for row in _rows(adult, MASK(1.0)) if row["measure"] == "made_certain"]
     assert row["status"] == "refused"
 
 
 def _rows(dataset, sanitizer):
-    from privnb.evaluation.cases import answer_rows
+    from privnb.evaluation.evaluation_loop import build_answer_rows
 
-    return answer_rows(Certainty("occupation"), Case(dataset, sanitizer, 1))
+    return build_answer_rows(Certainty("occupation"), Case(dataset, sanitizer, 1))

@@ -9,12 +9,12 @@ import plain
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.cases import Case
-from privnb.evaluation.every_sanitizer import family
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.risks.attribute import AttributeRisk
-from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.risks.identity import ReidentificationRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
-from privnb.evaluation.risks.membership import MembershipRisk, halves
+from privnb.evaluation.risks.membership import MembershipRisk, split_people
+from privnb.evaluation.sanitizer_family import build_family
 from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
 
 PARTS = ("age", "race", "sex"), ("education", "marital-status")
@@ -28,7 +28,7 @@ def adult():
 
 @pytest.fixture(scope="module")
 def cases(adult):
-    made = [Case(adult, each, 1) for each in family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1")]
+    made = [Case(adult, each, 1) for each in build_family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1")]
     assert len(made) > 30
     return made
 
@@ -42,7 +42,7 @@ def refused(question, case):
         release = case.release
         if "random half" in str(error):
             return True
-        assert release.provenance.rows is Rows.NOBODY or {*release.cells} - {*case.dataset.schema.published}
+        assert release.provenance.rows is Rows.SYNTHETIC or {*release.cells} - {*case.dataset.schema.published}
         return True
     return False
 
@@ -51,9 +51,9 @@ def refused(question, case):
 def test_identity(adult, cases):
     compared = 0
     for case in cases:
-        if not refused(IdentityRisk(), case):
-            by = plain.singled_out if case.release.provenance.rows is Rows.NOBODY else plain.identity
-            scores, found = IdentityRisk().scores(case), by(adult, case.release)
+        if not refused(ReidentificationRisk(), case):
+            by = plain.singled_out if case.release.provenance.rows is Rows.SYNTHETIC else plain.identity
+            scores, found = ReidentificationRisk().scores(case), by(adult, case.release)
             assert scores.people.tolist() == found.index.tolist(), case.sanitizer
             assert scores.chance == pytest.approx(found.to_numpy()), case.sanitizer
             compared += 1
@@ -86,7 +86,7 @@ def test_attribute(adult, cases):
         if refused(question, case):
             continue
         scores, who = question.scores(case)
-        if release.provenance.rows is Rows.NOBODY:  # no row is a person's, and what a tree learns is tested as a miner
+        if release.provenance.rows is Rows.SYNTHETIC:  # a tree is tested as a miner
             assert who.startswith("decision tree")
             continue
         by = plain.guessed if release.classes is not None else plain.guessed_of_the_nearest
@@ -108,7 +108,7 @@ def test_membership(adult, cases):
     for case in cases:
         if refused(MembershipRisk(), case):
             continue
-        scores, members = MembershipRisk().scores(case), halves(adult, 1)[0]
+        scores, members = MembershipRisk().scores(case), split_people(adult, 1)[0]
         part = replace(adult, table=adult.cells.iloc[members])
         release = case.sanitizer.sanitize(part, rng=case.stream("sanitize members"))
         names = [name for name in adult.schema.published if name in release.columns]

@@ -12,21 +12,22 @@ from support.questions import risks
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import evaluate
-from privnb.evaluation.cases import Case
 from privnb.evaluation.disclosure.disclosures import Disclosure
-from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, of_groups, without
-from privnb.evaluation.risks.groups import groups_of
-from privnb.evaluation.risks.identity import IdentityRisk, of_population
+from privnb.evaluation.evaluation_loop import Case
+from privnb.evaluation.risks.attribute import AttributeRisk, _guess_by_similar, _score_rows, guess_without, score_groups
+from privnb.evaluation.risks.groups import find_groups
+from privnb.evaluation.risks.identity import ReidentificationRisk, score_population
 from privnb.evaluation.risks.linkability import LinkabilityRisk
-from privnb.evaluation.risks.scores import Scores, paired
+from privnb.evaluation.risks.scores import Scores, compute_paired_interval
 from privnb.measures.disclosure.individual_risk import individual_risk
-from privnb.measures.disclosure.linkage import found_by_person, found_in_own_class
-from privnb.microdata.counts import coded
+from privnb.measures.disclosure.linkage import class_link_probabilities, link_probabilities
+from privnb.microdata.counts import encode_values
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
+    MASK,
     Anatomy,
     Bucketize,
     FullDomain,
@@ -36,7 +37,6 @@ from privnb.sanitizers import (
     LatinHypercube,
     LocalRecoding,
     LocalSuppression,
-    Mask,
     Microaggregation,
     Mondrian,
     RandomizedResponse,
@@ -64,7 +64,7 @@ def everybody(results, measure, variant=""):
 @pytest.mark.parametrize("sanitizer", FORMS, ids=lambda each: type(each).__name__)
 def test_identity_is_what_loops_over_the_table_find(adult, sanitizer):
     case = Case(adult, sanitizer, 1)
-    scores, found = IdentityRisk().scores(case), plain.identity(adult, case.release)
+    scores, found = ReidentificationRisk().scores(case), plain.identity(adult, case.release)
     assert scores.people.tolist() == found.index.tolist()
     assert scores.chance == pytest.approx(found.to_numpy())
     assert scores.before == pytest.approx(1 / len(found))
@@ -91,7 +91,7 @@ def test_rows_are_excluded_that_equal_records_cannot_have():
     """Two people (p, 0) stand beside 15 blanked to (*, 0): had one of these been (p, 0), none of the three would be."""
     case = Case(letters(BESIDE_BLANKED), LocalSuppression(2), 1)
     assert sorted(case.release.table["first"].unique()) == ["*", "p"]
-    scores = IdentityRisk().scores(case)
+    scores = ReidentificationRisk().scores(case)
     assert scores.chance == pytest.approx([1 / 2] * 2 + [1 / 15] * 15)
     assert scores.risk[0] == pytest.approx(2 / 17)
     assert scores.largest[0] == pytest.approx(1 / 2)
@@ -99,7 +99,7 @@ def test_rows_are_excluded_that_equal_records_cannot_have():
 
 def test_people_of_the_population_are_those_of_the_class_where_equal_records_are_alike():
     data = letters(BESIDE_BLANKED, weights=[10] * 17)
-    alone = {name: scores.chance for name, scores in of_population(Case(data, LocalSuppression(2), 1)).items()}
+    alone = {name: scores.chance for name, scores in score_population(Case(data, LocalSuppression(2), 1)).items()}
     assert alone["individual_risk"][:2] == pytest.approx([individual_risk([2], [20])[0]] * 2)
     assert alone["individual_risk"][2:] == pytest.approx([individual_risk([15], [150])[0]] * 15)
 
@@ -119,8 +119,10 @@ def test_where_equal_records_may_part_all_rows_that_fit_count():
     case = Case(adult, KMember(5), 1)
     assert not case.release.provenance.equal_records_alike
     published, key = case.published
-    assert IdentityRisk().scores(case).chance == pytest.approx(found_by_person(Linkage().fit(published), adult, key)[0])
-    assert IdentityRisk().scores(case).chance.mean() < found_in_own_class(case.release, adult)[0].mean()
+    assert ReidentificationRisk().scores(case).chance == pytest.approx(
+        link_probabilities(Linkage().fit(published), adult, key)[0]
+    )
+    assert ReidentificationRisk().scores(case).chance.mean() < class_link_probabilities(case.release, adult)[0].mean()
 
 
 @pytest.mark.parametrize(
@@ -130,10 +132,10 @@ def test_the_risk_is_never_below_the_linkage_and_never_above_one_in_k(sanitizer)
     adult = load("adult", "li-li", records=200)
     case = Case(adult, sanitizer, 1)
     published, key = case.published
-    chance = IdentityRisk().scores(case).chance
-    assert (chance >= found_by_person(Linkage().fit(published), adult, key)[0] - 1e-12).all()
+    chance = ReidentificationRisk().scores(case).chance
+    assert (chance >= link_probabilities(Linkage().fit(published), adult, key)[0] - 1e-12).all()
     assert chance.max() <= 1 / 3 + 1e-12
-    assert chance == pytest.approx(1 / case.release.people_alike[case.release.equivalence_classes])
+    assert chance == pytest.approx(1 / case.release.people_per_class[case.release.equivalence_classes])
 
 
 WITH_CLASSES = [each for each in FORMS if type(each).__name__ not in ("LaplaceNoise", "RandomizedResponse", "Rounding")]
@@ -151,7 +153,7 @@ def test_attribute_is_what_loops_over_the_table_find(adult, sanitizer):
 
 def test_nearest_rows_name_the_sensitive_value_that_is_commonest_among_them(adult):
     case = Case(adult, Rounding(), 1)
-    right, people = _of_rows(case, "occupation")
+    right, people = _score_rows(case, "occupation")
     release, known = case.release, adult.schema.quasi_identifiers
     for record in range(len(adult)):
         times = release.table.occupation.iloc[plain.fitting(release, adult.table.iloc[record], known)].value_counts()
@@ -163,15 +165,15 @@ def test_nearest_rows_name_the_sensitive_value_that_is_commonest_among_them(adul
 def test_the_guess_without_a_person_is_of_others_alone(adult):
     """Each person's value is changed in turn: what is guessed of them without them must not follow."""
     table = load("adult", "li-li", records=400)
-    codes, values = coded(table.cells["sex"])
-    right = _alike(table, codes, len(values))
+    codes, values = encode_values(table.cells["sex"])
+    right = _guess_by_similar(table, codes, len(values))
     for person in range(0, 400, 40):
         sums = right[person]
         for other in range(len(values)):
             if other != codes[person]:
                 changed = codes.copy()
                 changed[person] = other
-                sums += _alike(table, changed, len(values))[person]
+                sums += _guess_by_similar(table, changed, len(values))[person]
         assert sums == pytest.approx(1), "one value alone, or ties that share it, is named whatever the person's own is"
 
 
@@ -180,7 +182,7 @@ def test_values_of_others_alike_are_counted_without_a_matrix_of_records_and_valu
     codes = np.random.default_rng(1).integers(0, 20_000, 1500)
     tracemalloc.start()
     try:
-        right = _alike(adult, codes, 20_000)
+        right = _guess_by_similar(adult, codes, 20_000)
         assert tracemalloc.get_traced_memory()[1] < 1500 * 20_000  # a byte for each
     finally:
         tracemalloc.stop()
@@ -191,7 +193,7 @@ def test_values_of_others_alike_are_counted_without_a_matrix_of_records_and_valu
 def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_smallest():
     adult = load("adult", "li-li", records=2000)
     case = Case(adult, Mondrian(KAnonymity(7)), 1)
-    sizes = case.release.people_alike
+    sizes = case.release.people_per_class
     found = risks(adult, [case.sanitizer])
     mean, worst = everybody(found, "identity_risk"), everybody(found, "identity_risk", "largest")
     assert mean.value == pytest.approx(len(sizes) / 2000)
@@ -229,7 +231,7 @@ def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_v
 def test_of_one_in_l_buckets_the_surest_guess_is_at_most_one_in_l():
     adult = load("adult", "li-li", records=2000)
     for l in (2, 4):  # noqa: E741
-        found = risks(adult, [Anatomy(l, "occupation")], fewest=2)
+        found = risks(adult, [Anatomy(l, "occupation")], min_count=2)
         assert everybody(found, "attribute_risk", "largest").value <= 1 / l + 1e-9
         assert everybody(found, "identity_risk").value == everybody(risks(adult, [Identity()]), "identity_risk").value
     scores, _ = AttributeRisk("occupation").scores(Case(adult, Anatomy(4, "occupation"), 1))
@@ -246,7 +248,7 @@ def test_nothing_published_of_people_is_worth_nothing():
     row = everybody(found, "attribute_risk")
     assert row.value <= 0
     right = adult.table.occupation.value_counts().iloc[0] / 2000
-    assert row.value == pytest.approx(right - without(adult, "occupation")[0].mean())
+    assert row.value == pytest.approx(right - guess_without(adult, "occupation")[0].mean())
 
 
 @pytest.mark.slow
@@ -256,8 +258,8 @@ def test_nothing_published_of_people_is_worth_nothing():
 def test_groups_add_up_to_everybody(sanitizer):
     adult = load("adult", "li-li", records=1500)
     case = Case(adult, sanitizer, 1)
-    for scores in (IdentityRisk().scores(case), AttributeRisk("occupation").scores(case)[0]):
-        for partition in groups_of(adult).among(scores.people, 10):
+    for scores in (ReidentificationRisk().scores(case), AttributeRisk("occupation").scores(case)[0]):
+        for partition in find_groups(adult).among(scores.people, 10):
             if len(partition) == 1:
                 continue  # the rare, of whom the others are not a group
             assert np.sum([chosen for chosen in partition.values()], axis=0).tolist() == [1] * len(scores.people)
@@ -277,10 +279,10 @@ def test_small_groups_are_merged_and_few_people_withheld():
     few = Scores(np.r_[np.ones(5), np.zeros(95)], np.zeros(100), np.arange(100), counted=True)
     assert few._tells(np.ones(100, dtype=bool), 10)
     adult = load("adult", "li-li", records=300)
-    named = [name for partition in groups_of(adult).among(np.arange(300), 10) for name in partition]
+    named = [name for partition in find_groups(adult).among(np.arange(300), 10) for name in partition]
     assert "race: other groups" in named
     assert not {"race: Other", "race: Amer-Indian-Eskimo"} & {*named}
-    whole = [name for partition in groups_of(adult).among(np.arange(300), 200) for name in partition]
+    whole = [name for partition in find_groups(adult).among(np.arange(300), 200) for name in partition]
     assert "race: other groups" not in whole, "what merges everybody tells nobody apart"
 
 
@@ -328,7 +330,7 @@ def test_as_many_groups_are_withheld_as_together_tell_of_ten(right, hidden):
 def test_a_person_of_several_records_counts_once_and_by_any_of_them():
     visits = person_key.dataset(person_key.table(60))
     case = Case(visits, Identity(), 1)
-    scores = IdentityRisk().scores(case)
+    scores = ReidentificationRisk().scores(case)
     assert len(scores.people) == visits.headcount
     known, names = visits.table, visits.schema.knowable
     for person in range(visits.headcount):
@@ -351,14 +353,14 @@ def test_a_person_with_several_values_does_not_hide_the_value_that_everybody_has
     key, town = Attribute("patient", Role.PERSON), Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b")))
     schema = Schema("visits", (key, town, Attribute("ill", Role.SENSITIVE, Categories(("a", "b")))))
     data = Dataset("visits", table, schema, {"town": flat(town)})
-    sure = of_groups(data, Identity().sanitize(data, rng=1), "ill")[1]
+    sure = score_groups(data, Identity().sanitize(data, rng=1), "ill")[1]
     assert sure.tolist() == [1, 1, 0.5, 0.5]
 
 
 def test_what_cannot_be_measured_is_refused_and_says_why(adult):
-    found = risks(adult, [Mask(1.0), LatinHypercube()])
+    found = risks(adult, [MASK(1.0), LatinHypercube()])
     refused = found[found.status == "refused"]
-    assert set(refused.measure[refused.sanitizer == "Mask"]) >= {"identity_risk", "attribute_risk"}
+    assert set(refused.measure[refused.sanitizer == "MASK"]) >= {"identity_risk", "attribute_risk"}
     assert refused.value.isna().all()
     assert refused.reason.str.endswith(".").all()
 
@@ -366,7 +368,7 @@ def test_what_cannot_be_measured_is_refused_and_says_why(adult):
 def test_rows_of_nobody_single_out_whose_combination_is_theirs_alone_and_is_published():
     adult = load("adult", "li-li", records=300)
     case = Case(adult, LatinHypercube(), 1)
-    scores, release = IdentityRisk().scores(case), case.release
+    scores, release = ReidentificationRisk().scores(case), case.release
     names, table = adult.schema.quasi_identifiers, adult.table
     rows = [tuple(row) for row in table[names].to_numpy().tolist()]
     made = {tuple(row) for row in release.table[names].to_numpy().tolist()}
@@ -376,15 +378,15 @@ def test_rows_of_nobody_single_out_whose_combination_is_theirs_alone_and_is_publ
     for person in range(0, 300, 17):
         share = np.prod([(table[name] == table[name][person]).mean() for name in names])
         assert scores.before[person] == pytest.approx(alone[person] * (1 - (1 - share) ** len(release)))
-    found = risks(adult, [LatinHypercube()], fewest=2)
+    found = risks(adult, [LatinHypercube()], min_count=2)
     assert {*found[found.measure == "identity_risk"].scenario} == {"singling out"}
     assert "largest" not in {*found[found.measure == "identity_risk"].variant}
 
 
 def test_numbers_that_most_people_have_alone_are_no_combination_to_repeat():
     table = person_key.table(80).drop_duplicates("patient").head(60).assign(age=np.arange(60))
-    with pytest.raises(Unreadable, match="no made-up row repeats 'age'"):
-        IdentityRisk().scores(Case(person_key.dataset(table, patient=Role.IDENTIFIER), LatinHypercube(), 1))
+    with pytest.raises(Unreadable, match="no synthetic row repeats 'age'"):
+        ReidentificationRisk().scores(Case(person_key.dataset(table, patient=Role.IDENTIFIER), LatinHypercube(), 1))
 
 
 def test_the_interval_of_paired_differences_is_the_sources():
@@ -395,7 +397,7 @@ def test_the_interval_of_paired_differences_is_the_sources():
         middle = (n12 - n21) / n
         half = 1.959963984540054 * np.sqrt((n12 + n21) - (n12 - n21) ** 2 / n) / n
         differences = np.r_[np.zeros(cells[0] + cells[3]), np.ones(cells[1]), -np.ones(cells[2])]
-        assert paired(differences) == pytest.approx((max(-1, middle - half), min(1, middle + half)))
+        assert compute_paired_interval(differences) == pytest.approx((max(-1, middle - half), min(1, middle + half)))
 
 
 @pytest.mark.parametrize(("alone", "people"), [("ill", 70), ("well", 170)])

@@ -5,12 +5,12 @@ import pytest
 from benchmarks import coverage
 
 from privnb.datasets.dataset import load
-from privnb.evaluation.cases import Case
-from privnb.evaluation.results import guessed, share_in_classes
-from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.evaluation_loop import Case
+from privnb.evaluation.results import estimate_share, estimate_share_in_classes
+from privnb.evaluation.risks.identity import ReidentificationRisk
 from privnb.evaluation.risks.membership import MembershipRisk
-from privnb.evaluation.risks.scores import Apart, Scores, difference, paired
-from privnb.measures.intervals import of_classes, variance_by_class, wilson
+from privnb.evaluation.risks.scores import GroupDifference, Scores, compute_difference_interval, compute_paired_interval
+from privnb.measures.intervals import class_interval, variance_by_class, wilson
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, LaplaceNoise, Mondrian
 
@@ -26,7 +26,7 @@ def test_intervals_cover_shares_of_people_in_classes_that_are_certain():
     rng = np.random.default_rng(1)
     many = drawn(rng, 200_000)[0].mean()
     samples = [drawn(rng, 60) for _ in range(400)]
-    now = np.array([of_classes(*each) for each in samples])
+    now = np.array([class_interval(*each) for each in samples])
     apart = np.array([wilson(values.sum(), len(values)) for values, _ in samples])
     covers = [((ends[:, 0] <= many) & (many <= ends[:, 1])).mean() for ends in (now, apart)]
     assert 0.93 <= covers[0] <= 0.99
@@ -70,21 +70,21 @@ def test_intervals_cover_memberships_of_other_people():
 
 def test_people_who_are_alone_in_their_classes_are_independent():
     values = np.array([1.0] * 700 + [0.0] * 1300)
-    assert of_classes(values, np.arange(2000)) == pytest.approx(wilson(700, 2000), abs=1e-4)
+    assert class_interval(values, np.arange(2000)) == pytest.approx(wilson(700, 2000), abs=1e-4)
     assert variance_by_class(values, np.arange(2000)) == pytest.approx(0.35 * 0.65 / 1999)
 
 
 def test_one_class_is_the_whole_table():
     values = np.repeat([1.0, 0.0], [3, 17])
-    assert of_classes(values, np.zeros(20, dtype=int)) == pytest.approx(wilson(3, 20))
-    assert of_classes(np.zeros(20), np.zeros(20, dtype=int)) == wilson(0, 20)
+    assert class_interval(values, np.zeros(20, dtype=int)) == pytest.approx(wilson(3, 20))
+    assert class_interval(np.zeros(20), np.zeros(20, dtype=int)) == wilson(0, 20)
 
 
 def test_of_nobody_the_smallest_class_is_one_person():
     classes = np.repeat(np.arange(5), [10, 20, 20, 25, 25])
-    low, high = of_classes(np.zeros(100), classes)
+    low, high = class_interval(np.zeros(100), classes)
     assert (low, high) == (0.0, pytest.approx(wilson(0, 10)[1]))
-    assert of_classes(np.ones(100), classes) == (pytest.approx(1 - high), 1.0)
+    assert class_interval(np.ones(100), classes) == (pytest.approx(1 - high), 1.0)
 
 
 def test_an_interval_is_never_narrower_than_that_of_independent_people():
@@ -92,34 +92,37 @@ def test_an_interval_is_never_narrower_than_that_of_independent_people():
     for _ in range(50):
         values, classes = rng.random(60), rng.integers(0, 12, 60)
         low, high = wilson(values.sum(), 60)
-        assert of_classes(values, classes)[0] <= low + 1e-12
-        assert of_classes(values, classes)[1] >= high - 1e-12
+        assert class_interval(values, classes)[0] <= low + 1e-12
+        assert class_interval(values, classes)[1] >= high - 1e-12
         differences = values - rng.random(60)
-        ends, apart = paired(differences, classes), paired(differences)
+        ends, apart = compute_paired_interval(differences, classes), compute_paired_interval(differences)
         assert ends[0] <= apart[0]
         assert ends[1] >= apart[1]
-    assert paired(np.repeat([0.5, -0.5], 30), np.repeat([0, 1], 30))[1] > paired(np.repeat([0.5, -0.5], 30))[1] + 0.1
+    assert (
+        compute_paired_interval(np.repeat([0.5, -0.5], 30), np.repeat([0, 1], 30))[1]
+        > compute_paired_interval(np.repeat([0.5, -0.5], 30))[1] + 0.1
+    )
 
 
 def test_classes_of_other_people_are_refused():
-    with pytest.raises(ValueError, match="`classes` must name the class of each value; got 2 values and 3 classes"):
-        of_classes(np.array([0.0, 1.0]), np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match="`classes` must give the class of each value; got 2 values and 3 classes"):
+        class_interval(np.array([0.0, 1.0]), np.array([0, 1, 2]))
     with pytest.raises(ValueError, match="got 0 values and 0 classes"):
-        of_classes(np.array([]), np.array([]))
+        class_interval(np.array([]), np.array([]))
 
 
 def test_few_people_are_withheld_as_before():
     who = np.arange(100) < 4
-    assert str(share_in_classes(who, np.arange(100) // 10).shown(10)) == str(guessed(4, 100).shown(10))
-    assert share_in_classes(who, None) == guessed(4, 100)
-    share, low, high = share_in_classes(who, np.arange(100) // 10).shown(2)
-    assert (share, low, high) == (0.04, *of_classes(who, np.arange(100) // 10))
+    assert str(estimate_share_in_classes(who, np.arange(100) // 10).shown(10)) == str(estimate_share(4, 100).shown(10))
+    assert estimate_share_in_classes(who, None) == estimate_share(4, 100)
+    share, low, high = estimate_share_in_classes(who, np.arange(100) // 10).shown(2)
+    assert (share, low, high) == (0.04, *class_interval(who, np.arange(100) // 10))
 
 
 def test_what_has_no_classes_keeps_its_interval():
     adult = load("adult", "li-li", records=200)
-    assert IdentityRisk().scores(Case(adult, LaplaceNoise(1.0), 1)).classes is None
-    scores = IdentityRisk().scores(Case(adult, Mondrian(KAnonymity(5)), 1))
+    assert ReidentificationRisk().scores(Case(adult, LaplaceNoise(1.0), 1)).classes is None
+    scores = ReidentificationRisk().scores(Case(adult, Mondrian(KAnonymity(5)), 1))
     kept = scores.of(scores.people % 2 == 0)
     assert kept.classes.tolist() == scores.classes[scores.people % 2 == 0].tolist()
 
@@ -127,7 +130,7 @@ def test_what_has_no_classes_keeps_its_interval():
 def test_those_who_are_compared_with_a_sample_count_less():
     adult = load("adult", "li-li", records=400)
     scores = MembershipRisk().scores(Case(adult, Mondrian(KAnonymity(5)), 1))
-    assert isinstance(scores, Apart)
+    assert isinstance(scores, GroupDifference)
     assert scores.worth == 0.5, "a hundred people of the control, a hundred who stand for the population"
     rates = scores.chance[scores.member].mean(), scores.chance[~scores.member].mean()
-    assert scores.risk[1:3] == difference(*rates, 200, 50)
+    assert scores.risk[1:3] == compute_difference_interval(*rates, 200, 50)

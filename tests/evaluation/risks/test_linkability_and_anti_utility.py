@@ -10,22 +10,22 @@ from support.questions import anti_utility, risks
 
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import load
-from privnb.evaluation.cases import Case
-from privnb.evaluation.every_sanitizer import family
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.risks import linkability
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
+from privnb.evaluation.sanitizer_family import build_family
 from privnb.measures.utility import mining
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.miners import able, reference_set
+from privnb.miners import reference_set, select_able
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
+    MASK,
     Anatomy,
     Identity,
     KMember,
     LaplaceNoise,
     LatinHypercube,
-    Mask,
     Mondrian,
     Rounding,
     Sampling,
@@ -71,19 +71,19 @@ def test_parts_that_name_a_person_each_are_always_joined_and_hidden_ones_never()
 
 
 def test_parts_are_dealt_from_the_attribute_that_tells_most(adult):
-    dealt = linkability._dealt(adult, Case(adult, Identity(), 1).release)
-    telling = linkability._telling(adult)
+    dealt = linkability._split_attributes(adult, Case(adult, Identity(), 1).release)
+    telling = linkability._measure_information(adult)
     order = [name for pair in zip(*dealt, strict=False) for name in pair]
     assert [telling[name] for name in order] == sorted(telling.values(), reverse=True)[: len(order)]
     assert sorted([*dealt[0], *dealt[1]]) == sorted(adult.schema.published)
     assert 0 <= len(dealt[0]) - len(dealt[1]) <= 1
-    held = linkability._dealt(adult, Case(adult, Anatomy(2, "occupation"), 1).release)
+    held = linkability._split_attributes(adult, Case(adult, Anatomy(2, "occupation"), 1).release)
     assert "occupation" not in {*held[0], *held[1]}
 
 
 @pytest.mark.slow
 def test_at_most_so_many_are_asked_about_and_people_with_several_records_once(monkeypatch):
-    monkeypatch.setattr(linkability, "SAMPLE", 25)
+    monkeypatch.setattr(linkability, "MAX_PEOPLE", 25)
     visits = person_key.dataset(person_key.table(60))
     case = Case(visits, Identity(), 1)
     scores = LinkabilityRisk().scores(case)
@@ -91,7 +91,7 @@ def test_at_most_so_many_are_asked_about_and_people_with_several_records_once(mo
     assert len(np.unique(scores.people)) == 25
     again = LinkabilityRisk().scores(Case(visits, Suppress(), 1))
     assert scores.people.tolist() == again.people.tolist()
-    first, second = linkability._dealt(visits, case.release)
+    first, second = linkability._split_attributes(visits, case.release)
     for person, chance in zip(scores.people[:5], scores.chance[:5], strict=True):
         best = 0.0
         for record in np.flatnonzero(visits.people == person):
@@ -107,7 +107,7 @@ def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess(
     for sanitizer in (KMember(10), LaplaceNoise(1.0)):
         case = Case(adult, sanitizer, 1)
         scores, who = AntiUtilityRisk("age").scores(case)
-        full = anti_utility(adult, sanitizer, miners=who, target="age", fewest=2)
+        full = anti_utility(adult, sanitizer, miners=who, target="age", min_count=2)
         [row] = full[(full.scenario == "A") & (full.variant == "") & (full.miner == who)].itertuples()
         compared += np.isfinite([row.value, row.baseline]).sum()
         if np.isfinite(row.value):
@@ -129,14 +129,14 @@ def test_anti_utility_is_what_loops_over_people_find_in_every_release_of_the_fam
     """The attack guesses from what is published and known of people; loops say of whom it is nearer."""
     question, found = AntiUtilityRisk("age"), {}
     middle, others = adult.schema["age"].domain.middle, [name for name in adult.schema.published if name != "age"]
-    for sanitizer in family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1"):
+    for sanitizer in build_family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1"):
         case = Case(adult, sanitizer, 1)
         release = case.release
         kind = found[repr(sanitizer)] = (
-            "of nobody" if release.provenance.rows is Rows.NOBODY else release.columns["age"].kind
+            "of nobody" if release.provenance.rows is Rows.SYNTHETIC else release.columns["age"].kind
         )
         if kind == "of nobody":
-            with pytest.raises(Unreadable, match="guesses are compared with the record of each row"):
+            with pytest.raises(Unreadable, match="guesses cannot be compared with the record of each row"):
                 question.scores(case)
             continue
         scores, who = question.scores(case)
@@ -146,7 +146,7 @@ def test_anti_utility_is_what_loops_over_people_find_in_every_release_of_the_fam
             continue
         published, _ = release._published(case.stream("publish"))
         guessed = {}
-        for miner in able(reference_set(question.miners), release.table["age"])[0]:
+        for miner in select_able(reference_set(question.miners), release.table["age"])[0]:
             attack = MinerInference(miner, "age").fit(published)
             guessed[miner.name] = plain.nearer(adult, release, "age", attack.predict(release.table[others]))
         bare = f"{middle:g}" if isinstance(release.table["age"].iloc[0], str) else middle
@@ -166,13 +166,13 @@ def test_nothing_is_nearer_than_what_was_released_as_it_is():
 
 
 def test_what_cannot_be_measured_is_refused(adult):
-    found = risks(adult, [Mask(1.0), LatinHypercube()])
+    found = risks(adult, [MASK(1.0), LatinHypercube()])
     status = found[found.group == ""].set_index(["sanitizer", "measure"]).status
-    assert status["Mask", "linkability_risk"] == "refused"
+    assert status["MASK", "linkability_risk"] == "refused"
     assert status["LatinHypercube", "anti_utility_risk"] == "refused"
     assert status["LatinHypercube", "linkability_risk"].iloc[0] == ""
-    with pytest.raises(Unreadable, match="two parts need two"):
-        linkability._dealt(person_key.dataset(person_key.table(60)), _Rows())
+    with pytest.raises(Unreadable, match="two parts need at least two attributes"):
+        linkability._split_attributes(person_key.dataset(person_key.table(60)), _Rows())
 
 
 class _Rows:

@@ -10,10 +10,16 @@ from support import person_key
 from support.questions import risks
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.cases import Case
+from privnb.evaluation.evaluation_loop import Case
 from privnb.evaluation.risks import membership
-from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
-from privnb.evaluation.risks.scores import Apart
+from privnb.evaluation.risks.membership import (
+    MembershipRisk,
+    bound_advantage,
+    choose_threshold,
+    score_members,
+    split_people,
+)
+from privnb.evaluation.risks.scores import GroupDifference
 from privnb.microdata.hierarchy import Ranges
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
@@ -32,7 +38,7 @@ def test_a_copy_of_different_records_tells_everything():
     one = visits.table.drop_duplicates("patient").head(150)
     alone = person_key.dataset(one)
     scores = MembershipRisk().scores(Case(alone, Identity(), 1))
-    assert at_most(alone, *halves(alone, 1)) == pytest.approx(1)
+    assert bound_advantage(alone, *split_people(alone, 1)) == pytest.approx(1)
     assert scores.risk[0] == pytest.approx(1)
     assert scores.risk[1] > 0.8
 
@@ -40,7 +46,7 @@ def test_a_copy_of_different_records_tells_everything():
 def test_a_copy_comes_near_the_ceiling_that_equal_records_set():
     adult = load("adult", "li-li", records=6000)
     value = MembershipRisk().scores(Case(adult, Identity(), 1)).risk[0]
-    ceiling = at_most(adult, *halves(adult, 1))
+    ceiling = bound_advantage(adult, *split_people(adult, 1))
     assert 0.85 * ceiling <= value <= ceiling + 0.03
 
 
@@ -56,10 +62,10 @@ def test_what_tells_nothing_keeps_zero_within_its_interval_as_often_as_it_says()
         release = Identity().sanitize(_part(adult, released), rng=seed)
         hidden = Suppress().sanitize(_part(adult, members), rng=seed)
         for kind, each in (("others", release), ("suppressed", hidden)):
-            _, low, high, _ = distinguished(adult, each, members, others, seed).risk
+            _, low, high, _ = score_members(adult, each, members, others, seed).risk
             missed[kind] += not low <= 0 <= high
     assert max(missed.values()) <= 5
-    scores = distinguished(adult, Identity().sanitize(_part(adult, members), rng=1), members, others, 1)
+    scores = score_members(adult, Identity().sanitize(_part(adult, members), rng=1), members, others, 1)
     assert scores.risk[1] > 0.3, "and the members' own records are told"
 
 
@@ -69,12 +75,12 @@ def _part(dataset, records):
 
 def test_the_ceiling_is_the_total_variation_of_what_people_publish():
     visits = person_key.dataset(person_key.table(80))
-    members, others = halves(visits, 1)
+    members, others = split_people(visits, 1)
     published = visits.table[visits.schema.published].astype(str).agg("|".join, axis=1)
     signs = published.groupby(visits.people).agg(lambda own: tuple(sorted(own)))
     shares = [signs.iloc[who].value_counts(normalize=True) for who in (members, others)]
     both = pd.concat(shares, axis=1).fillna(0).to_numpy()
-    assert at_most(visits, members, others) == pytest.approx(np.abs(both[:, 0] - both[:, 1]).sum() / 2)
+    assert bound_advantage(visits, members, others) == pytest.approx(np.abs(both[:, 0] - both[:, 1]).sum() / 2)
     assert len({*members} | {*others}) == visits.headcount
 
 
@@ -85,7 +91,7 @@ def test_the_threshold_is_the_best_of_all():
         rates = {
             cut: (ratio >= cut)[member].mean() - (ratio >= cut)[~member].mean() for cut in [*np.unique(ratio), np.inf]
         }
-        found = threshold(ratio, member)
+        found = choose_threshold(ratio, member)
         assert found.advantage == pytest.approx(rates[found.ratio])
         assert found.advantage == pytest.approx(max(rates.values()))
 
@@ -104,12 +110,12 @@ def test_groups_and_people_of_several_records():
     visits = person_key.dataset(person_key.table(120))
     told_of = MembershipRisk().scores(Case(visits, Identity(), 1))
     assert len(np.unique(told_of.people)) == len(told_of.people)
-    assert set(told_of.people[told_of.member]) == set(halves(visits, 1)[0])
+    assert set(told_of.people[told_of.member]) == set(split_people(visits, 1)[0])
 
 
 def test_a_group_without_some_of_either_kind_is_withheld():
     member = np.r_[np.ones(30, dtype=bool), np.zeros(5, dtype=bool)]
-    scores = Apart(np.ones(35), np.zeros(35), np.arange(35), gain=True, worst=False, member=member)
+    scores = GroupDifference(np.ones(35), np.zeros(35), np.arange(35), gain=True, worst=False, member=member)
     assert scores._tells(np.ones(35, dtype=bool), 10)
     assert not scores._tells(np.ones(35, dtype=bool), 5)
 
@@ -121,15 +127,17 @@ def test_what_half_of_the_people_cannot_give_is_refused():
     assert row.status == "refused"
     assert "a random half" in row.reason
     with pytest.raises(Unreadable, match="too few people"):
-        distinguished(adult, Identity().sanitize(adult, rng=0), np.arange(3), np.arange(3, 60), 1)
+        score_members(adult, Identity().sanitize(adult, rng=0), np.arange(3), np.arange(3, 60), 1)
 
 
 def test_the_same_people_are_members_for_all_releases_of_a_seed():
     adult = load("adult", "li-li", records=60)
-    assert halves(adult, 1)[0].tolist() == halves(adult, 1)[0].tolist() != halves(adult, 2)[0].tolist()
+    assert (
+        split_people(adult, 1)[0].tolist() == split_people(adult, 1)[0].tolist() != split_people(adult, 2)[0].tolist()
+    )
     asked = [MembershipRisk().scores(Case(adult, each, 1)).people.tolist() for each in (Identity(), Suppress())]
     assert asked[0] == asked[1]
-    assert membership.SAMPLE >= 1000
+    assert membership.MAX_PEOPLE >= 1000
 
 
 def test_columns_that_are_true_tell_of_members_whatever_the_averages_beside_them():

@@ -10,10 +10,10 @@ from support import person_key
 from support.questions import risks
 
 from privnb.attacks import Linkage
-from privnb.attacks.algorithms.nearest import summed
+from privnb.attacks.algorithms.nearest import sum_weights
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import Case
-from privnb.evaluation.risks.identity import of_population
+from privnb.evaluation.evaluation_loop import Case
+from privnb.evaluation.risks.identity import score_population
 from privnb.measures.disclosure.individual_risk import individual_risk
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -36,12 +36,12 @@ def eight():
 
 def test_frequencies_and_risks_are_those_of_the_literatures_example(eight):
     case = Case(eight, Identity(), 1)
-    found = of_population(case)["individual_risk"]
+    found = score_population(case)["individual_risk"]
     assert found.chance == pytest.approx(
         np.where(np.isclose(APPROXIMATE, 0.01369863), 0.01355297, APPROXIMATE), abs=5e-9
     )
     assert found.before == pytest.approx(1 / sum(WEIGHTS))
-    unique = of_population(case)["population_unique"]
+    unique = score_population(case)["population_unique"]
     assert unique.chance == pytest.approx([0, 1 / 45.5, 0, 1 / 17, 0, 0, 1 / 123.5, 0])
 
 
@@ -52,8 +52,8 @@ def test_what_is_missing_fits_everything(eight):
     cells.loc[[2, 6], "C"] = "*"
     published, key = replace(release, table=cells)._published(1)
     index, fit = Linkage().fit(published).fits(cells)
-    assert summed(fit, np.ones(8))[index].tolist() == [3, 1, 4, 2, 2, 2, 1, 3]
-    assert summed(fit, eight.weights[key])[index].tolist() == [108, 45.5, 125, 56, 100, 100, 123.5, 108]
+    assert sum_weights(fit, np.ones(8))[index].tolist() == [3, 1, 4, 2, 2, 2, 1, 3]
+    assert sum_weights(fit, eight.weights[key])[index].tolist() == [108, 45.5, 125, 56, 100, 100, 123.5, 108]
 
 
 @pytest.mark.parametrize("f", [1, 2, 3, 4, 11])
@@ -80,7 +80,7 @@ def test_the_risk_of_many_who_stand_for_many_more_is_the_mean_too(f, p):
 
 
 def test_rows_stand_beside_identity_and_moved_values_are_refused(eight):
-    found = risks(eight, [Suppress(), RandomizedResponse(1.0)], fewest=2)
+    found = risks(eight, [Suppress(), RandomizedResponse(1.0)], min_count=2)
     plain = found[(found.measure == "individual_risk") & (found.group == "") & (found.sanitizer == "Suppress")]
     whole = individual_risk([8], [sum(WEIGHTS)])[0]
     assert plain.value.tolist() == pytest.approx([whole, whole])
@@ -99,10 +99,10 @@ def test_people_of_several_records_count_once_with_their_largest_weight():
     )
     schema = replace(data.schema, attributes=(*unknown, Attribute("w", Role.WEIGHT, Numbers(0, 99))))
     weighted = Dataset("visits", table.assign(w=rng.integers(1, 50, len(table))), schema, data.hierarchies)
-    found = of_population(Case(weighted, Suppress(), 1))["individual_risk"]
+    found = score_population(Case(weighted, Suppress(), 1))["individual_risk"]
     most = weighted.table.groupby(weighted.people)["w"].max().sum()
     assert found.chance == pytest.approx(np.full(40, individual_risk([40], [most])[0]))
-    exact = of_population(Case(weighted, Identity(), 1))["individual_risk"]
+    exact = score_population(Case(weighted, Identity(), 1))["individual_risk"]
     names, whose = weighted.schema.quasi_identifiers, weighted.people
     for person in range(5):
         each = []

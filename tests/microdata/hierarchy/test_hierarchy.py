@@ -111,17 +111,17 @@ def test_values_of_different_types():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ((), "is empty.*leaf;level 1"),
-        ((("a", "*"), ("b", "x", "*")), r"ragged: leaf 'a' has 2 levels, others have 3"),
+        ((), "has no rows.*leaf;level 1"),
+        ((("a", "*"), ("b", "x", "*")), r"ragged: leaf 'a' has 2 levels, and other leaves have 3"),
         ((("*",),), r"no level above its leaves. Write 'leaf;\*'"),
         ((("a", "*"), ("b", "*"), ("a", "*")), r"holds the leaf \['a'\] more than once"),
         ((("a", "x"), ("b", "x")), r"leaf 'a' ends in 'x', not in '\*'"),
         (
             (("40", "40-44", "40-49", "*"), ("41", "40-44", "40-59", "*")),
-            "level 2 does not coarsen level 1: '40-44' lies under both '40-49' and '40-59'",
+            "level 2 does not coarsen level 1, because '40-44' is a child of both '40-49' and '40-59'",
         ),
-        ((("a", "b", "*"), ("b", "c", "*")), "the label 'b' stands for two different sets of leaves"),
-        ((("*", "*"), ("b", "*")), r"the label '\*' stands for two different sets of leaves"),
+        ((("a", "b", "*"), ("b", "c", "*")), "the label 'b' is used for two different sets of leaves"),
+        ((("*", "*"), ("b", "*")), r"the label '\*' is used for two different sets of leaves"),
     ],
 )
 def test_a_tree_that_is_none_is_refused(rows, message):
@@ -187,7 +187,7 @@ def test_a_file_may_hold_more_leaves_than_the_domain(tmp_path):
 
 def test_a_file_without_a_leaf_of_the_domain(tmp_path):
     path = write(tmp_path / "age.csv", "1;*\n2;*\n")
-    with pytest.raises(SchemaError, match=r"age\.csv: the leaf \['3', '4', '5'\] is missing \(7 in all\)"):
+    with pytest.raises(SchemaError, match=r"age\.csv: the leaves \['3', '4', '5'\] are missing \(7 in all\)"):
         Taxonomy.read(path, Numbers(1, 9))
 
 
@@ -277,9 +277,9 @@ def test_a_label_that_no_class_can_have_is_refused(label):
 @pytest.mark.parametrize("kind", [Ordered, Sets])
 def test_values_that_a_list_would_confuse_are_refused(kind):
     for value in ("a|b", "*"):
-        with pytest.raises(SchemaError, match=r"'x': the value .* joins values by '\|'.*Rename it in the domain"):
+        with pytest.raises(SchemaError, match=r"'x': the value .* join values by '\|'.*Rename the value in the domain"):
             kind("x", ("c", value))
-    with pytest.raises(SchemaError, match="distinct values"):
+    with pytest.raises(SchemaError, match="at least one value, and no value twice"):
         kind("x", ("a", "a"))
 
 
@@ -419,7 +419,7 @@ def test_sramkas_intervals_do_not_nest():
     denominator, groups = ages.extent()
     assert (denominator, groups.shape) == (4, (5, 83))
     rows = [(str(a), *(f"{a // w * w}-{a // w * w + w - 1}" for w in (10, 20, 50)), "*") for a in range(17, 100)]
-    with pytest.raises(SchemaError, match=r"level 3 .* level 2: '40-59' lies under both '0-49' and '50-99'"):
+    with pytest.raises(SchemaError, match=r"level 3 .* level 2, because '40-59' is a child of both '0-49' and '50-99'"):
         Taxonomy("age", tuple(rows))
 
 
@@ -432,12 +432,12 @@ def test_intervals_as_far_apart_as_numbers():
 @pytest.mark.parametrize(
     ("widths", "message"),
     [
-        ((10, 5), "rising whole numbers"),
-        ((5, 5), "rising whole numbers"),
-        ((0, 100), "rising whole numbers"),
-        ((2.5, 100), "rising whole numbers"),
+        ((10, 5), "increasing whole numbers"),
+        ((5, 5), "increasing whole numbers"),
+        ((0, 100), "increasing whole numbers"),
+        ((2.5, 100), "increasing whole numbers"),
         ((5, 50), r"no interval of widths \(5, 50\) holds the whole domain 17 to 99"),
-        pytest.param((), "rising whole numbers"),
+        pytest.param((), "increasing whole numbers"),
     ],
 )
 def test_intervals_that_cannot_be_are_refused(widths, message):
@@ -453,13 +453,13 @@ def test_intervals_are_for_whole_numbers():
 
 def test_what_is_no_interval():
     for label in ("", "young", "1-2-3", "--"):
-        with pytest.raises(SchemaError, match="is no interval of numbers"):
+        with pytest.raises(SchemaError, match="is not an interval of numbers"):
             Ranges(Numbers(0, 9)).covered(label)
 
 
 def test_a_label_beyond_the_domain_covers_nothing():
     for label in ("150", "0-9", "100-149"):
-        with pytest.raises(SchemaError, match="covers no value"):
+        with pytest.raises(SchemaError, match="does not cover any value"):
             Intervals(Numbers(17, 99), (5, 100)).covered(label)
 
 

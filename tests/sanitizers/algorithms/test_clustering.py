@@ -147,7 +147,7 @@ def test_one_cluster_holds_all():
 
 @pytest.mark.parametrize(("k", "start"), [(0, 0), (6, 0), (2, 5), (2, -1)])
 def test_refuses_what_lies_outside_the_table(k, start):
-    with pytest.raises(ValueError, match=f"5 records need k from 1 to 5.*got k={k} and start={start}"):
+    with pytest.raises(ValueError, match=f"must be from 1 to 5.*got k={k} and start={start}"):
         greedy_k_member(np.zeros((5, 1), int), [Extent(1, None)], k, start)
 
 

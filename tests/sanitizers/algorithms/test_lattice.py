@@ -9,7 +9,7 @@ from privnb.microdata.hierarchy import Intervals, LeveledRanges, Ordered, Ranges
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
-from privnb.sanitizers.algorithms.lattice import Lattice, levels, loss_of
+from privnb.sanitizers.algorithms.lattice import Lattice, bind_loss, list_levels
 from privnb.sanitizers.generalization.full_domain import LOSSES
 
 TOWNS = Taxonomy("town", tuple((leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2", "b3")))
@@ -40,20 +40,20 @@ def lattice_of(records=60, seed=0, models=TWO, extra=()):
 
 
 def test_levels_of_every_kind():
-    assert levels(TOWNS, np.array([0, 2, 4])).tolist() == [["a1", "b1", "b3"], ["a", "b", "b"], ["*", "*", "*"]]
-    ages = levels(Intervals(Numbers(17, 99), WIDTHS), np.array([0, 24, 40]))  # 17, 41, 57
+    assert list_levels(TOWNS, np.array([0, 2, 4])).tolist() == [["a1", "b1", "b3"], ["a", "b", "b"], ["*", "*", "*"]]
+    ages = list_levels(Intervals(Numbers(17, 99), WIDTHS), np.array([0, 24, 40]))  # 17, 41, 57
     assert ages.tolist() == [
         ["15-19", "40-44", "55-59"], ["10-19", "40-49", "50-59"], ["0-19", "40-59", "40-59"],
         ["0-49", "0-49", "50-99"], ["0-99", "0-99", "0-99"], ["*", "*", "*"],
     ]  # fmt: skip
-    assert levels(Ranges(Numbers(1, 9)), np.array([0, 4])).tolist() == [["1", "5"], ["*", "*"]]
-    ages = levels(LeveledRanges(Numbers(17, 99, cuts=(18, 65, 80))), np.array([0, 1, 60]))
+    assert list_levels(Ranges(Numbers(1, 9)), np.array([0, 4])).tolist() == [["1", "5"], ["*", "*"]]
+    ages = list_levels(LeveledRanges(Numbers(17, 99, cuts=(18, 65, 80))), np.array([0, 1, 60]))
     assert ages.tolist() == [
         ["17", "18", "77"], ["17", "18-64", "65-79"], ["17", "18-79", "18-79"],
         ["17", "18-99", "18-99"], ["*", "*", "*"],
     ]  # fmt: skip
     for kind in (Sets, Ordered):
-        assert levels(kind("x", ("u", "v", "w")), np.array([1, 2])).tolist() == [["v", "w"], ["*", "*"]]
+        assert list_levels(kind("x", ("u", "v", "w")), np.array([1, 2])).tolist() == [["v", "w"], ["*", "*"]]
 
 
 def test_many_ranges_keep_fewer_levels_so_that_a_search_is_quick():
@@ -68,7 +68,7 @@ def test_many_ranges_keep_fewer_levels_so_that_a_search_is_quick():
         assert set(labels[-1]) == {"*"}
     few = Dataset("few", table.iloc[:, :4], Schema("few", schema.attributes[:4]), data.hierarchies)
     few = Lattice([data.hierarchies[name] for name in few.table], Requirement(TWO, few))
-    assert set(few.shape) == {len(levels(LeveledRanges(ages), np.array([0])))}
+    assert set(few.shape) == {len(list_levels(LeveledRanges(ages), np.array([0])))}
 
 
 def test_every_label_covers_its_value():
@@ -164,7 +164,7 @@ def test_losses_rise_along_the_order_and_what_suppression_adds_falls(name):
     """What the search rests on, for the suppression of the same records below as above."""
     target = "disease" if name == "classification metric" else None
     lattice = lattice_of(80, 4, extra=("disease",) if target else ())
-    loss = loss_of(lattice, name, target)
+    loss = bind_loss(lattice, name, target)
     for low in range(lattice.nodes):
         below, above = lattice.roll_up(low), np.flatnonzero(lattice.above(low))
         for high in above:

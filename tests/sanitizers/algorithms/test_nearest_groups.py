@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from privnb.microdata.hierarchy import Extent, Ordered, Sets, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Role
-from privnb.sanitizers.algorithms.nearest_groups import around, central, located, mdav
+from privnb.sanitizers.algorithms.nearest_groups import find_centres, group_around, locate_records, mdav
 
 TREE = taxonomies.lists(
     Attribute("town", Role.QUASI_IDENTIFIER, Categories(tuple("abcdef"))),
@@ -75,11 +75,11 @@ def test_it_is_what_a_scan_finds(data, n, k, kinds):
     sizes = {"number": widest, "tree": 6, "set": 4, "order": 5}
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     codes = np.column_stack([rng.integers(0, sizes[kind], n) for kind in kinds])
-    space, points, order = located(codes, [KINDS[kind] for kind in kinds])
+    space, points, order = locate_records(codes, [KINDS[kind] for kind in kinds])
     assert sorted(order) == list(range(len(kinds)))
     assert (points == np.rint(points)).all()
     if k > n:
-        with pytest.raises(ValueError, match=f"{n} records need k from 1 to {n}, got k={k}"):
+        with pytest.raises(ValueError, match=f"must be from 1 to the number of records, {n}; got {k}"):
             mdav(space, points, k)
         return
     assert mdav(space, points, k).tolist() == scanned(space, points, k).tolist()
@@ -89,11 +89,11 @@ def test_it_is_what_a_scan_finds(data, n, k, kinds):
 def test_group_sizes(n, k):
     """All have k records but the last, which has up to 2k - 1 (book, section 3.3.2)."""
     codes = np.random.default_rng(3).integers(0, 50, (n, 3))
-    space, points, _ = located(codes, [None] * 3)
+    space, points, _ = locate_records(codes, [None] * 3)
     sizes = np.bincount(mdav(space, points, k))
     assert (sizes[:-1] == k).all()
     assert k <= sizes[-1] < 2 * k
-    grouped = np.bincount(around(space, points, k, np.random.default_rng(1).permutation(n)))
+    grouped = np.bincount(group_around(space, points, k, np.random.default_rng(1).permutation(n)))
     assert len(grouped) == n // k
     assert grouped.min() >= k
     assert grouped.sum() == n
@@ -103,7 +103,7 @@ def test_distances_are_those_of_standardized_numbers():
     """A number counts in its standard deviations, whatever its unit; a category by the level where two meet."""
     rng = np.random.default_rng(5)
     codes = np.column_stack([rng.normal(0, 10**7, 300).astype(int), rng.integers(0, 3, 300), rng.integers(0, 6, 300)])
-    space, points, order = located(codes, [None, None, TREE.extent()])
+    space, points, order = locate_records(codes, [None, None, TREE.extent()])
     scaled = (codes - codes.mean(axis=0)) / codes.std(axis=0)
     levels = np.argmax(TREE.extent().groups[:, codes[:, 2]] == TREE.extent().groups[:, codes[:1, 2]], axis=0)
     expected = ((scaled[:, :2] - scaled[0, :2]) ** 2).sum(axis=1) + (levels / TREE.extent().denominator) ** 2
@@ -117,16 +117,16 @@ def test_distances_are_those_of_standardized_numbers():
 def test_equal_steps_are_equally_far():
     """Ages 39 and 41 are as far from 40, to the last bit: ties are those of the numbers, not of their rounding."""
     codes = np.random.default_rng(2).integers(17, 91, (500, 1))
-    points = located(codes, [None])[1]
+    points = locate_records(codes, [None])[1]
     step = (points.max() - points.min()) / (codes.max() - codes.min())
     assert (points == (codes - codes.min()) * step).all()
 
 
 def test_a_column_of_one_value_counts_nothing():
     codes = np.random.default_rng(2).integers(0, 30, (60, 2))
-    both = located(np.column_stack([codes, np.full(60, 7)]), [None] * 3)
-    assert mdav(*both[:2], 4).tolist() == mdav(*located(codes, [None] * 2)[:2], 4).tolist()
-    space, points, _ = located(np.zeros((9, 2), dtype=int), [None, Extent(1, np.array([[0, 1], [0, 0]]))])
+    both = locate_records(np.column_stack([codes, np.full(60, 7)]), [None] * 3)
+    assert mdav(*both[:2], 4).tolist() == mdav(*locate_records(codes, [None] * 2)[:2], 4).tolist()
+    space, points, _ = locate_records(np.zeros((9, 2), dtype=int), [None, Extent(1, np.array([[0, 1], [0, 0]]))])
     assert np.bincount(mdav(space, points, 2)).tolist() == [2, 2, 2, 3]
 
 
@@ -135,7 +135,7 @@ def test_a_column_of_one_value_counts_nothing():
 def test_around_is_what_a_scan_finds(n, k, seed):
     rng = np.random.default_rng(seed)
     codes, seeds = rng.integers(0, 6, (n, 2)), rng.permutation(n)
-    space, points, _ = located(codes, [None, None])
+    space, points, _ = locate_records(codes, [None, None])
     left, groups = list(range(n)), []
     for record in seeds:
         if record in left and len(left) >= k:
@@ -149,17 +149,17 @@ def test_around_is_what_a_scan_finds(n, k, seed):
         expected[group] = number
     for record in left:
         expected[record] = min(range(len(groups)), key=lambda g: (squared(space, points[record], centres[g]), g))
-    assert around(space, points, k, seeds).tolist() == expected.tolist()
+    assert group_around(space, points, k, seeds).tolist() == expected.tolist()
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["tree", "set"]))
 def test_the_central_category_is_the_nearest_of_all_the_domain(seed, kind):
-    """The commonest one of a set; in a tree none outside of the group comes nearer."""
+    """The most common one of a set; in a tree none outside of the group comes nearer."""
     rng = np.random.default_rng(seed)
     rows, groups = rng.integers(0, 6 if kind == "tree" else 4, 30), rng.permutation(np.arange(30) % 7)
-    space, points, _ = located(rows[:, None], [KINDS[kind]])
-    found = central(space, points[:, 0], groups)
+    space, points, _ = locate_records(rows[:, None], [KINDS[kind]])
+    found = find_centres(space, points[:, 0], groups)
     for group in range(7):
         costs = [sum(apart(space, 0, row, x) ** 2 for x in points[groups == group, 0]) for row in range(space.end[0])]
         assert costs[found[group]] == min(costs)

@@ -11,11 +11,11 @@ from privnb import Attack
 
 @dataclass(frozen=True)
 class Commonest(Attack[dict[str, str]]):
-    """An adversary who knows one column of a person guesses the commonest value in rows that show the same."""
+    """An adversary who knows one column of a person guesses the most common value in rows that show the same."""
 
     target: str
     knows: str
-    title = "the commonest value"
+    title = "the most common value"
     supported_treatments = ("exact", "generalized", "suppressed")
 
     @classmethod

@@ -1,0 +1,70 @@
+"""`privnb assess`: a file of another tool is judged by a policy, and what it cannot be read as is refused."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.clinic import CLINIC
+
+from privnb import cli
+from privnb.cli import answer
+from privnb.cli.assess import parse_treatments
+from privnb.datasets.dataset import load
+from privnb.decision import card
+from privnb.runtime.errors import UsageError
+from privnb.sanitizers import Mondrian
+
+SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
+CARD = json.loads(Path(card.__file__).with_name("card.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with a generalized file of a half of the clinic, the other half, and a copy of the first half."""
+    folder = tmp_path_factory.mktemp("assess")
+    people = load(CLINIC)
+    table = Mondrian(k=20).sanitize(people, rng=1).publish()[0].table
+    table.to_csv(folder / "theirs.csv", index=False)
+    people.table[people.schema.published].to_csv(folder / "copy.csv", index=False)
+    return folder
+
+
+def assessed(capsys, *words):
+    """The document of the command, checked by its schema."""
+    status = cli.main(["assess", *map(str, words), "--dataset", str(CLINIC), "--seeds", "1", "--json", "-q"])
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["status"] == status
+    return found
+
+
+@pytest.mark.slow
+def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
+    out = tmp_path / "card.json"
+    found = assessed(capsys, files / "theirs.csv", "--policy", "k-5", "--card", out)["values"]
+    assert found["rows"] == "the records"
+    assert {"generalized"} <= {each["treated"] for each in found["columns"].values()}
+    jsonschema.validate(json.loads(out.read_text()), CARD)
+    assert found["card"]["release"]["k"] >= 20
+    assert str(files) not in out.read_text()
+
+
+@pytest.mark.slow
+def test_a_copy_of_the_records_breaks_the_policy(files, capsys):
+    found = assessed(capsys, files / "copy.csv", "--policy", "k-5")
+    assert (found["status"], found["values"]["keeps"]) == (1, False)
+
+
+def test_what_is_not_there_is_refused_before_anything_is_measured(files, capsys, tmp_path):
+    assert assessed(capsys, tmp_path / "absent.csv")["status"] == 4
+    (tmp_path / "card.json").write_text("{}")
+    assert assessed(capsys, files / "theirs.csv", "--card", tmp_path / "card.json")["status"] == 2
+    assert (tmp_path / "card.json").read_text() == "{}"
+    assert assessed(capsys, files / "theirs.csv", "--treatment", "age")["status"] == 2
+
+
+def test_treatments_are_pairs():
+    assert parse_treatments("age: generalized,zip:suppressed") == {"age": "generalized", "zip": "suppressed"}
+    with pytest.raises(UsageError, match="such as 'age: generalized'"):
+        parse_treatments("age generalized")

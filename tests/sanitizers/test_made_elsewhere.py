@@ -1,0 +1,192 @@
+"""Releases that another tool made: read back from a file, they have the numbers of the releases that were written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.clinic import CLINIC
+
+from privnb.datasets.dataset import load
+from privnb.datasets.foreign_file import read_foreign
+from privnb.evaluation.evaluation_loop import ask
+from privnb.evaluation.risks.attribute import AttributeRisk
+from privnb.evaluation.risks.certainty import Certainty
+from privnb.evaluation.risks.identity import ReidentificationRisk
+from privnb.evaluation.risks.linkability import LinkabilityRisk
+from privnb.evaluation.risks.membership import MembershipRisk
+from privnb.evaluation.risks.memorization import Memorization
+from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.treatment import Rows
+from privnb.sanitizers import (
+    FullDomain,
+    Identity,
+    LaplaceNoise,
+    LocalRecoding,
+    LocalSuppression,
+    Mondrian,
+    Sampling,
+    SanitizationError,
+)
+from privnb.sanitizers.made_elsewhere import MadeElsewhere
+
+PUBLISHED = ["age", "workclass", "education", "marital-status", "race", "sex", "occupation"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load("adult", "li-li", records=1500)
+
+
+def written(release, path, **how):
+    """The published rows in a file, in random order."""
+    release.publish()[0].table.to_csv(path, index=False, **how)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "sanitizer", [Identity(), Mondrian(k=10), LocalRecoding(k=5), LocalSuppression(k=5), FullDomain(k=10)],
+    ids=repr,
+)  # fmt: skip
+def test_a_release_has_the_same_risks_when_it_is_read_from_its_file(people, sanitizer, tmp_path):
+    ours = sanitizer.sanitize(people, rng=1)
+    theirs = MadeElsewhere(written(ours, tmp_path / "theirs.csv"))
+    read = theirs.sanitize(people)
+    assert read.provenance.rows is Rows.RECORDS
+    assert sorted(read.people_per_class) == sorted(ours.people_per_class)
+    questions = [ReidentificationRisk(), AttributeRisk("occupation"), Certainty("occupation", 0.9), LinkabilityRisk()]
+    rows = ask(people, [(each, 1, questions) for each in (sanitizer, theirs)])
+    rows = rows[rows.group == ""]  # which of several equal rows belongs to a person is not known, nor is the group
+    key = ["measure", "variant"]
+    one, other = (
+        rows[rows.sanitizer == name].set_index(key).value for name in (type(sanitizer).__name__, "MadeElsewhere")
+    )
+    pd.testing.assert_series_equal(one, other, rtol=1e-9)
+
+
+def test_the_matched_rows_cover_their_records(people, tmp_path):
+    read = MadeElsewhere(written(LocalRecoding(k=5).sanitize(people, rng=1), tmp_path / "x.csv")).sanitize(people)
+    assert (
+        read.table.occupation.to_numpy() == people.table.occupation.to_numpy()
+    ).all()  # others are checked when made
+
+
+def test_the_order_of_rows_and_columns_has_no_effect(people, tmp_path):
+    table = Mondrian(k=10).sanitize(people, rng=1).table
+    for seed, path in enumerate(paths := [tmp_path / "a.csv", tmp_path / "b.csv"]):
+        mixed = table.sample(frac=1, random_state=seed)
+        mixed[mixed.columns[np.random.default_rng(seed).permutation(len(table.columns))]].to_csv(path, index=False)
+    first, second = (MadeElsewhere(str(path)).sanitize(people) for path in paths)
+    assert [*first.people_per_class] == [*second.people_per_class]
+
+
+def test_a_sample_is_a_subset_of_the_records(people, tmp_path):
+    path = written(Sampling(0.3).sanitize(people, rng=1), tmp_path / "x.csv")
+    read = MadeElsewhere(path).sanitize(people)
+    assert read.provenance.rows is Rows.SUBSET
+    assert len(read) == 450
+    assert {each.kind for each in read.columns.values()} == {"exact"}
+
+
+def test_a_column_that_the_file_lacks_counts_as_suppressed(people, tmp_path):
+    table = people.table[PUBLISHED].drop(columns=["age", "race"])
+    table.to_csv(tmp_path / "x.csv", index=False)
+    read = MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+    assert (read.columns["age"].kind, read.columns["race"].kind) == ("suppressed", "suppressed")
+
+
+def test_the_rows_of_a_noisy_file_must_be_stated(people, tmp_path):
+    noisy = LaplaceNoise(1).sanitize(people, rng=1).table
+    noisy.to_csv(path := tmp_path / "x.csv", index=False)
+    with pytest.raises(SchemaError, match=r"numbers of 'age' must be in its domain, 17 to 99; .*age: perturbed"):
+        MadeElsewhere(str(path)).sanitize(people)
+    stated = {"age": "perturbed"}
+    with pytest.raises(SanitizationError, match=r"because age was perturbed\. State what the rows stand for"):
+        MadeElsewhere(str(path), treatments=stated).sanitize(people)
+    in_order = MadeElsewhere(str(path), treatments=stated, rows="in order").sanitize(people)
+    assert in_order.columns["age"].kind == "perturbed"
+    assert in_order.columns["sex"].kind == "exact"
+    assert (
+        MadeElsewhere(str(path), treatments=stated, rows="synthetic").sanitize(people).provenance.rows is Rows.SYNTHETIC
+    )
+
+
+def test_rows_that_no_record_could_have_are_refused(people, tmp_path):
+    table = Mondrian(k=10).sanitize(people, rng=1).table
+    changed = table.assign(occupation=table.occupation.sample(frac=1, random_state=1).to_numpy())
+    changed.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(SanitizationError, match=r"rows of x.csv do not cover a record .* have labels"):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+    swapped = people.table[PUBLISHED].assign(age=people.table.age.sample(frac=1, random_state=1).to_numpy())
+    swapped.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(SanitizationError, match=r"of their own\. State what the rows stand for"):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda t: t.rename(columns={"sex": "Sex"}), r"x.csv must have only columns of 'adult/li-li.*'; got 'Sex'"),
+        (lambda t: t.assign(sex="Mal"), r"x.csv, line 2: the cells of 'sex' must be values .* the form 'aaa'"),
+        (lambda t: t.assign(age="20 or so"), r"x.csv, line 2: the cells of 'age' .* the form '99 aa aa'"),
+        (lambda t: t.assign(age=200), r"the numbers of 'age' must be in its domain, 17 to 99"),
+        (lambda t: t[[]].assign(salary=">50K"), r"must have at least one of the columns age|must have only columns"),
+    ],
+    ids=["column", "category", "label", "number", "none"],
+)
+def test_what_cannot_be_understood_is_named(people, tmp_path, change, error):
+    change(people.table[PUBLISHED]).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(SchemaError, match=error):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+
+
+def test_an_empty_file_is_refused(people, tmp_path):
+    (tmp_path / "x.csv").write_text(",".join(PUBLISHED) + "\n")
+    with pytest.raises(SchemaError, match="record"):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+
+
+def test_a_stated_treatment_that_the_cells_contradict_is_refused(people, tmp_path):
+    path = written(Mondrian(k=10).sanitize(people, rng=1), tmp_path / "x.csv")
+    with pytest.raises(SchemaError, match=r"the treatment of 'education' must match its cells, which are generalized"):
+        read_foreign(path, people, treatments={"education": "exact"})
+    assert (
+        read_foreign(path, people, treatments={"education": "generalized"}).columns["education"].treated
+        == "generalized"
+    )
+
+
+def test_membership_is_measured_against_a_holdout(people, tmp_path):
+    members, others = people.split(0.5, rng=1)
+    others.table[PUBLISHED].to_csv(tmp_path / "others.csv", index=False)
+    path = written(Identity().sanitize(members, rng=1), tmp_path / "x.csv")
+    without = ask(members, [(MadeElsewhere(path), 1, [MembershipRisk()])])
+    assert without.reason.str.contains("Give a hold-out").all()
+    rows = ask(members, [(MadeElsewhere(path, holdout=str(tmp_path / "others.csv")), 1, [MembershipRisk()])])
+    found = rows[(rows.group == "") & (rows.measure == "membership_risk")].iloc[0]
+    assert found.low > 0.6  # a copy
+
+
+def test_no_path_of_the_machine_is_in_a_provenance(people, tmp_path):
+    path = written(Mondrian(k=10).sanitize(people, rng=1), tmp_path / "x.csv")
+    assert str(tmp_path) not in str(MadeElsewhere(path).sanitize(people).provenance.public())
+
+
+def test_copies_in_synthetic_rows_are_estimated(people, tmp_path):
+    members, others = people.split(0.5, rng=1)
+    others.table[PUBLISHED].to_csv(holdout := tmp_path / "others.csv", index=False)
+    drawn = (members.table[name].sample(750, replace=True, random_state=i).array for i, name in enumerate(PUBLISHED))
+    synthetic = pd.DataFrame(dict(zip(PUBLISHED, drawn, strict=True)))
+    synthetic[:150] = members.table[PUBLISHED].sample(150, random_state=9).to_numpy()
+    synthetic.to_csv(path := tmp_path / "x.csv", index=False)
+    theirs = MadeElsewhere(str(path), rows="synthetic", holdout=str(holdout))
+    rows = ask(members, [(theirs, 1, [Memorization()])]).set_index("measure")
+    assert rows.low.copied_share <= 0.2 <= rows.high.copied_share
+    assert rows.value.equal_share > rows.baseline.equal_share + 0.1
+    assert rows.value.nearest_record_share > rows.baseline.nearest_record_share
+
+
+def test_a_file_with_an_identifier_is_refused(tmp_path):
+    patients = load(CLINIC)
+    exposed = next(each.name for each in patients.schema.attributes if each.role is Role.IDENTIFIER)
+    patients.table[[*patients.schema.published, exposed]].to_csv(path := tmp_path / "x.csv", index=False)
+    with pytest.raises(SchemaError, match=f"must not publish '{exposed}', whose role is 'identifier'"):
+        MadeElsewhere(str(path), rows="synthetic").sanitize(patients)
