@@ -38,7 +38,8 @@ def add_arguments(command: Parser) -> None:
     command.value("--holdout", "FILE", "records of people who are not in the release, to measure the membership risk")
     command.add_argument(
         "--rows", choices=[*ROWS],
-        help="what the rows are: records in their order, or synthetic (default: each row is matched with a record)",
+        help="the kind of rows: records in the order of the original table, or synthetic records (default: each row is "
+        "matched with a record)",
     )  # fmt: skip
     command.value(
         "--treatment",

@@ -80,7 +80,7 @@ class Card:
 
     @property
     def sha256(self) -> str:
-        """The digest of the content, which the content itself includes."""
+        """The digest of the content without the field that stores the digest."""
         return digest_card(self.content)
 
     @property

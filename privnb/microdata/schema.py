@@ -222,7 +222,7 @@ class Numbers(_Domain):
         if not (self.low < self.high and self.step > 0):
             raise SchemaError(f"a domain of numbers must have low < high and step > 0; got {self}.")
         if self.width / self.step < 0.5 or not self._on_a_step(self.width / self.step):
-            raise SchemaError(f"the high of a domain must be a whole number of steps above its low; got {self}.")
+            raise SchemaError(f"the `high` of a domain must be a whole number of steps above its `low`; got {self}.")
         most = 2**31 - (self.missing is not None)
         if self.step < 1e-9 or self.width / self.step >= most or max(abs(self.low), abs(self.high)) >= 2**53:
             counted = f", including {self.missing!r} for a missing number" if self.missing is not None else ""

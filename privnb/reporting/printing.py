@@ -25,9 +25,8 @@ def browser() -> str:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise ResourceError(
-            "--pdf needs Chromium or Chrome to print, and neither is installed. Install a browser, or omit --pdf and "
-            "print "
-            "index.html from any browser."
+            "--pdf needs Chromium or Chrome, and neither is installed. Install Chromium or Chrome, or omit --pdf and "
+            "print index.html from another browser."
         )
     return found
 

@@ -294,7 +294,7 @@ def _is_made(folder: Path) -> bool:
 
 
 def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, NotebookRun], work: Path, compare: Any) -> None:
-    """Make `work/report` from the notebooks that `ended` and from the numbers that they wrote to `work/numbers`."""
+    """Make `work/report` from the finished notebooks in `ended` and the numbers in `work/numbers`."""
     tables = {}
     for notebook in (notebook for notebook in chosen if ended[notebook.name].done):
         path = work / "numbers" / f"{notebook.name}.results.csv"

@@ -71,7 +71,7 @@ def check_treatments(attack: Attack[Any]) -> None:
 
 
 def check_suppression(attack: Attack[Any]) -> None:
-    """Check that the attack does not exceed its baseline under full suppression, unless it recovers numbers."""
+    """Check that an attack that does not recover numbers stays within its baseline under full suppression."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Suppress(), "predict") <= max(_right(attack, Suppress(), "baseline"), LUCK)
 

@@ -1,4 +1,4 @@
-"""The contract of all measures: their facts are stated, and their numbers are within their bounds."""
+"""The contract of all measures: a measure states its facts, and its values are within its bounds."""
 
 import math
 from collections.abc import Callable

@@ -200,7 +200,7 @@ def test_what_an_adversary_must_know_is_asked_for_and_nothing_else_is_taken(atta
         attack.given(adult.table)
     twice = pd.concat([adult.table] * 2)
     many = attack.knows.of(twice, pd.concat([published.table] * 2), 1)
-    with pytest.raises(Unreadable, match=r"must not know more people than the release has rows, 600; got 1,200"):
+    with pytest.raises(Unreadable, match=r"must know at most 600 people, the number of rows in the release; got 1,200"):
         attack.given(many).fit(published)
 
 

@@ -43,7 +43,7 @@ def test_numbers_of_any_kind_are_compared_with_a_domain(column):
 
 
 def test_the_highest_number_lies_on_a_step():
-    with pytest.raises(SchemaError, match="high of a domain must be a whole number of steps above its low"):
+    with pytest.raises(SchemaError, match="`high` of a domain must be a whole number of steps above its `low`"):
         Numbers(0, 8, 3)
 
 

@@ -110,7 +110,7 @@ class Recovery(Attack[Solved[Solution]]):
         names = self.columns(published)
         if self.knows is not None and len(self.knowledge) > len(published.table):
             raise Unreadable(
-                f"{self!r} must not know more people than the release has rows, {len(published.table):,}; got "
+                f"{self!r} must know at most {len(published.table):,} people, the number of rows in the release; got "
                 f"{len(self.knowledge):,} people. Give the attack knowledge about fewer people."
             )
         return self._solve(to_number_array("the release", published.table, names), published, names)

@@ -329,8 +329,8 @@ def _check_known(dataset: Dataset, release: Release) -> None:
     release.originals(dataset)
     if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
         raise Unreadable(
-            f"a miner guesses from the quasi-identifiers of people, but {abbreviate_names(made)} are columns that "
-            f"{release.provenance.sanitizer} made, so no adversary knows these values of people. Use an attack that "
+            f"a miner guesses from the quasi-identifiers of people, but {release.provenance.sanitizer} made the "
+            f"columns {abbreviate_names(made)}, so no adversary knows the values of these columns. Use an attack that "
             "undoes the sanitizer."
         )
 

@@ -85,7 +85,7 @@ class Scores:
 
     @cached_property
     def counts(self) -> tuple[Any, ...]:
-        """Return the numbers of correct guesses, with and without the release, as far as other numbers reveal them."""
+        """Return the numbers of correct guesses, with and without the release, that other numbers may reveal."""
         return (self.chance, self.before) if self.counted else (self.chance,)
 
     def of(self, chosen: BoolArray) -> Scores | GroupDifference:

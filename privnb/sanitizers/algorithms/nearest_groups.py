@@ -37,7 +37,7 @@ def locate_records(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndar
     - `extents`: None for a number, whose distance is measured in its standard deviations (of a population); for any
       other attribute, the width of generalizations, which is its distance, from 0 to 1.
 
-    The sum of squares over the attributes is the distance of MDAV-generic.
+    The squared distance between two points is the sum of squares over the attributes, as in MDAV-generic.
 
     All squared distances are below 2^53, so floats represent them exactly and ties are exact. A step of a number is
     rounded to a whole number of units if this changes it by less than 1 / 131,072; otherwise, each value is rounded to

@@ -34,8 +34,8 @@ class Anatomy(Sanitizer):
     same buckets without a promise: one value may fill a bucket.
 
     Each bucket takes a random record of each of the l values that have the most records left; among equal counts,
-    values are taken in sorted order. At most one record per value is left over; it joins a random bucket without its
-    value.
+    values are taken in sorted order. At most one record per value is left over; this record joins a random bucket that
+    does not contain its value.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def price_rows(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows
 
 
 def _square(groups: IntArray, nodes: IntArray) -> IntArray:
-    """Return the units of each pair of positions: integer array (positions, positions)."""
+    """Return the cost of each pair of positions, in units: integer array (positions, positions)."""
     costs = np.full((groups.shape[1],) * 2, -1, np.int32)
     for node, of_node in zip(groups, nodes, strict=False):
         costs = np.where((costs < 0) & (node[:, None] == node), of_node[node][:, None], costs)
