@@ -240,13 +240,13 @@ def test_what_a_channel_keeps():
         (lambda: Channel.of([[2, -1]]), "got a number below 0"),
         (lambda: Channel.of([[np.nan, 1]]), "must add up to 1; got nan"),
         (lambda: Channel.of([[1], [1]], ["1/2", "1/3"]), "the prior must add up to 1; got 5/6"),
-        (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs; got \(1,\)"),
-        (lambda: Channel.of([1]), r"a row for each input and a column for each output; got \(1,\)"),
+        (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs; got an array of shape \(1,\)"),
+        (lambda: Channel.of([1]), r"a row for each input and a column for each output; got an array of shape \(1,\)"),
         (lambda: Channel.of([[1], [1]], inputs="a"), "the matrix is larger than 1 inputs by 1 outputs"),
         (lambda: appendix_channel(FIRST_IS_KNOWN).restricted_to([False, True, True, True]), "must allow an input"),
         (
             lambda: posterior_gain(appendix_channel(), [[1, 0]]),
-            r"`gain` must have the shape \(actions, 4\); got \(1, 2\)",
+            r"`gain` must have the shape \(actions, 4\); got the shape \(1, 2\)",
         ),
     ],
 )

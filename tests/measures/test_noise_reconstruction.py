@@ -135,7 +135,7 @@ def test_intervals_hold_equally_many_steps():
         (
             lambda: reconstruct_distribution([99.0], Uniform(1, 0.01), UNIT),
             ValueError,
-            "got cells that no value explains",
+            "got cells that no value can become",
         ),
     ],
 )
