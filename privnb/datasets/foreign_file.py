@@ -15,9 +15,9 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy.categories import read_rows
-from privnb.microdata.hierarchy.foreign_labels import LabelForm, LabelReader, UnreadLabel
+from privnb.microdata.hierarchy.foreign_labels import LabelForm, LabelReader, UnreadLabel, show_form
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Generalization, OfLeaves
-from privnb.microdata.schema import Attribute, Numbers, SchemaError
+from privnb.microdata.schema import Numbers, SchemaError
 from privnb.runtime import validation
 from privnb.runtime.lazy import pd
 from privnb.runtime.names import suggest
@@ -149,20 +149,28 @@ def _read_column(
     index = cells.cat.codes.to_numpy() % len(texts)  # the code of an empty cell is -1
     times = np.bincount(index, minlength=len(texts))
     reader = LabelReader(attribute, {**_own_levels(texts, own), **_levels(levels)})
-    labels, forms, moved = np.full(len(texts), SUPPRESSED, dtype=object), Counter[LabelForm](), list[int]()
+    labels, forms, is_moved = np.full(len(texts), SUPPRESSED, dtype=object), Counter[LabelForm](), False
     for place in np.flatnonzero(times).tolist():
         try:
             labels[place], form = reader.read(texts[place])
         except UnreadLabel as error:
-            if not (attribute.numeric and DECIMAL.fullmatch(texts[place].strip())):
-                line = int((index == place).argmax()) + 2
+            line, text = int((index == place).argmax()) + 2, texts[place].strip()
+            if not (attribute.numeric and DECIMAL.fullmatch(text)):
                 raise SchemaError(f"{path.name}, line {line}: {error}") from None
-            labels[place] = texts[place].strip()
-            moved.append(place)
+            domain = attribute.public_domain
+            assert isinstance(domain, Numbers)
+            if stated != "perturbed" and not domain.low <= float(text) <= domain.high:
+                raise SchemaError(
+                    f"{path.name}, line {line}: the numbers of '{name}' must be in its domain, {domain}; "
+                    f"got another number of the form '{show_form(text)}'. If noise was added "
+                    f"to the column, state it: {name}: perturbed. If a label was recoded, name the hierarchy."
+                ) from None
+            labels[place] = text
+            is_moved = True
         else:
             forms[form] += int(times[place])
-    treated = _recognize(forms, is_moved=bool(moved))
-    _check_stated(path, attribute, stated, treated, [float(labels[place]) for place in moved])
+    treated = _recognize(forms, is_moved=is_moved)
+    _check_stated(path, name, stated, treated)
     if treated in ("plain", "perturbed") and attribute.numeric:
         numbers = pd.Series(pd.to_numeric(pd.Series(labels), errors="coerce").to_numpy()[index], name=name)
         original = dataset.table[name].dtype
@@ -206,16 +214,10 @@ def _recognize(forms: Mapping[LabelForm, int], *, is_moved: bool) -> Treated:
     return "generalized" if others else "suppressed" if {*forms} & {*HIDDEN} else "plain"
 
 
-def _check_stated(path: Path, attribute: Attribute, stated: str | None, found: Treated, moved: Sequence[float]) -> None:
-    """Raise SchemaError if a stated treatment contradicts the cells, or if other numbers are outside the domain."""
-    name, domain = attribute.name, attribute.public_domain
+def _check_stated(path: Path, name: str, stated: str | None, found: Treated) -> None:
+    """Raise SchemaError if a stated treatment contradicts the cells."""
     if stated == "perturbed" and found in ("plain", "perturbed"):
         return
-    if isinstance(domain, Numbers) and (outer := [each for each in moved if not domain.low <= each <= domain.high]):
-        raise SchemaError(
-            f"{path.name}: the numbers of '{name}' must be in its domain, {domain}; got {len(outer)} different numbers "
-            f"outside. If noise was added to the column, state it: {name}: perturbed."
-        )
     shown = {"exact": ("plain",), "suppressed": ("plain", "suppressed")}
     if stated is not None and found not in shown.get(stated, (stated, "suppressed", "plain")):
         raise SchemaError(
