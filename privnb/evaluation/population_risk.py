@@ -19,6 +19,7 @@ from privnb.measures.disclosure.population_uniques import (
 )
 from privnb.microdata.counts import group_codes
 from privnb.microdata.withholding import LIMIT, MinCount, ReportedCount
+from privnb.runtime import numerals
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import parse_names
 from privnb.runtime.validation import Seed, optional, validated
@@ -41,10 +42,10 @@ Estimator = Callable[[Sequence[IntArray], IntArray, float], float]
 # From the codes of the sample, the sizes of its classes and the share of the population in the sample.
 ESTIMATORS: Mapping[str, Estimator] = {
     "sample": lambda columns, sizes, share: float((sizes == 1).sum() / sizes.sum()),
-    "zayatz": lambda columns, sizes, share: zayatz_uniqueness(sizes, share),
+    "Zayatz": lambda columns, sizes, share: zayatz_uniqueness(sizes, share),
     "negative binomial": lambda columns, sizes, share: negative_binomial_uniqueness(sizes, share),
-    "pitman": lambda columns, sizes, share: pitman_uniqueness(sizes, share),
-    "poisson": lambda columns, sizes, share: poisson_uniqueness(columns, share),
+    "Pitman": lambda columns, sizes, share: pitman_uniqueness(sizes, share),
+    "Poisson": lambda columns, sizes, share: poisson_uniqueness(columns, share),
     "copula": lambda columns, sizes, share: copula_uniqueness(columns, share),
 }
 
@@ -79,9 +80,9 @@ def measure_population_uniqueness(
     Returns
     -------
     DataFrame
-        For each sample and estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`, with the truth as
-        the baseline, and `population_unique_error`. There are no rows if people may have several records, because the
-        estimators expect one record for each person.
+        For each sample (`scenario`) and estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`, with
+        the truth as the baseline, and `population_unique_error`. There are no rows if people may have several records,
+        because the estimators expect one record for each person.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def measure_population_uniqueness(
     >>> from privnb.evaluation import measure_population_uniqueness
     >>> rows = measure_population_uniqueness(load("adult", records=2000), shares=[0.2])
     >>> rows.variant.unique().tolist()
-    ['sample', 'zayatz', 'negative binomial', 'pitman', 'poisson', 'copula']
+    ['sample', 'Zayatz', 'negative binomial', 'Pitman', 'Poisson', 'copula']
     """
     names, n, rows = dataset.schema.quasi_identifiers, dataset.headcount, list[Row]()
     if not names or dataset.people is not None:
@@ -110,7 +111,8 @@ def measure_population_uniqueness(
             estimate = estimator(sample, sizes, share)
             # A withheld truth must not be learned from the estimates of large samples.
             shown = np.nan if np.isnan(truth) else ReportedCount(estimate * n, n)
-            rows.append(row("population_unique_share", shown, variant=name, baseline=truth))
+            asked = {"variant": name, "scenario": f"sample of {numerals.write_percent(share)}"}
+            rows.append(row("population_unique_share", shown, baseline=truth, **asked))
             error = rows[-1]["value"] - truth
-            rows.append(row("population_unique_error", error, variant=name))
+            rows.append(row("population_unique_error", error, **asked))
     return tidy(rows)

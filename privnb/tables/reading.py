@@ -250,8 +250,8 @@ def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]
     values = [name for name, cells in words if name in cells and len(cells) > 1]  # one value may mark a ticked box
     if len(values) >= max(2, len(names) / 2):
         raise SchemaError(
-            f"{path.name} seems to start with a record: {len(values)} of the {len(names)} texts in line 1 are values "
-            "of their own columns. Add a first line of column names."
+            f"{path.name} seems to start with a record: {len(values)} of the {len(names)} texts in line 1 "
+            "occur again as values in the same column. Add a first line of column names."
         )
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}

@@ -6,6 +6,7 @@ from support import person_key
 from privnb.datasets.dataset import load
 from privnb.evaluation import measure_population_uniqueness, measure_uniqueness
 from privnb.evaluation.population_risk import ESTIMATORS
+from privnb.reporting import charts
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +35,18 @@ def test_each_estimate_has_the_truth_as_its_baseline(adult, unique, measured):
 
 def test_estimators_are_closer_to_the_truth_than_the_sample(measured):
     errors = measured[measured.measure == "population_unique_error"].set_index("variant").value.abs()
-    for name in ("pitman", "poisson", "copula"):
+    for name in ("Pitman", "Poisson", "copula"):
         assert errors[name] < errors["sample"]
+
+
+def test_the_chart_shows_each_estimate_beside_the_truth(measured):
+    chart = charts.population_uniqueness(measured).to_dict()
+    drawn = next(iter(chart["datasets"].values()))
+    shares = measured[measured.measure == "population_unique_share"]
+    assert [row["variant"] for row in drawn] == [*ESTIMATORS]
+    assert [row["value"] for row in drawn] == pytest.approx(shares.value.tolist())
+    assert {row["baseline"] for row in drawn} == {*shares.baseline}
+    assert "withheld" in str(charts.population_uniqueness(measured.iloc[:0]))
 
 
 def test_the_same_seed_draws_the_same_sample(adult, unique, measured):

@@ -54,7 +54,10 @@ def test_anything_else_is_refused_when_it_is_read(text, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nobody == 1", "there is no column 'nobody'. Write the condition .* with names of age, sex, marital-status, class"),
+        (
+            "nobody == 1",
+            "there is no column 'nobody'. Write the .* with names of age, sex, marital-status, class",
+        ),
         ("age == '60'", "the condition compares numbers with texts"),
         ("sex > 3", "the condition compares numbers with texts"),
         ("age in ['x']", "the condition compares numbers with texts"),

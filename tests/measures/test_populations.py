@@ -309,7 +309,7 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"'disease' has 3 values that occur; at most 2"):
         LargePopulations.of(data, "disease")
     monkeypatch.setattr(reconstruction, "MAX_POSITIONS", 7)
-    with pytest.raises(ValueError, match="8 possible values, and groups can be named by at most 7"):
+    with pytest.raises(ValueError, match="8 possible values, but a column that defines groups can have at most 7"):
         LargePopulations.of(Dataset("toy", data.table.assign(disease="flu"), SCHEMA, HIERARCHIES), "disease")
 
 

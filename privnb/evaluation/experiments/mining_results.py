@@ -102,7 +102,7 @@ def check_table(dataset: Dataset) -> Dataset:
     choose_unknown_sensitive(dataset, None)
     if dataset.schema.person:
         raise NotForThisTable(
-            f"rules, trees and models count records, and a person of '{dataset.name}' may have several records. Choose "
+            f"rules, trees and models count records, but a person in '{dataset.name}' may have several records. Choose "
             "another table."
         )
     choose_target(dataset)  # raises if there is no quasi-identifier

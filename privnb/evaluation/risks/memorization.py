@@ -71,7 +71,9 @@ class Memorization(Question):
         """Return the result rows for the release of one case."""
         game = MembershipGame.of(case)
         if game.release.provenance.rows is not Rows.SYNTHETIC:
-            raise Unreadable("only synthetic rows can be copies by mistake: the rows of this release are records.")
+            raise Unreadable(
+                "only synthetic rows can be accidental copies; the rows of this release are records of the original."
+            )
         names = [name for name in game.dataset.schema.published if name in game.release.cells]
         parts = [game.release.table, *(game.dataset.table.iloc[each] for each in (game.members, game.others))]
         ends = np.cumsum([len(part) for part in parts])[:-1]

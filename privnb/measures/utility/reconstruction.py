@@ -120,8 +120,8 @@ def codes_on_line(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
     """
     if hierarchy.size > MAX_POSITIONS:
         raise UsageError(
-            f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {MAX_POSITIONS:,}. "
-            "Give the public domain a coarser step."
+            f"'{name}' has {hierarchy.size:,} possible values, but a column that defines groups can have at "
+            f"most {MAX_POSITIONS:,}. Give the public domain a coarser step."
         )
     return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.marked(name))
 

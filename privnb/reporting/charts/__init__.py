@@ -1,7 +1,7 @@
 """Altair charts of aggregates and tidy results, and of no other data. The title of each chart states what it shows."""
 
 from privnb.reporting.charts.adversary import hit, spans
-from privnb.reporting.charts.bars import bars, contributions, people, uniqueness
+from privnb.reporting.charts.bars import bars, contributions, people, population_uniqueness, uniqueness
 from privnb.reporting.charts.base import Aggregate, merge_small, setup
 from privnb.reporting.charts.caps import caps, card_risks, within_caps
 from privnb.reporting.charts.columns import column_changes, column_table, columns
@@ -18,6 +18,6 @@ __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
     "column_changes", "column_table", "columns", "contributions", "counts_known", "declines", "distributions",
     "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside",
-    "lines", "merge_small", "people", "plane", "published_models", "recovery", "risk_utility", "setup", "spans",
-    "table", "uniqueness", "which", "within_caps",
+    "lines", "merge_small", "people", "plane", "population_uniqueness", "published_models", "recovery",
+    "risk_utility", "setup", "spans", "table", "uniqueness", "which", "within_caps",
 ]  # fmt: skip

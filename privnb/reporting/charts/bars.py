@@ -15,6 +15,7 @@ from privnb.reporting.charts.base import (
     axis,
     choose_title,
     describe_intervals,
+    distinguish_series,
     merge_small,
     name_releases,
     of_columns,
@@ -202,6 +203,38 @@ def contributions(results: Results) -> Drawn:
         ),
         "Bars show the share of the SUDA score that comes from minimal sample uniques with the column. In brackets: "
         "the value or group of values that contributes most.",
+    )
+
+
+@drawing
+def population_uniqueness(results: Results) -> Drawn:
+    """Draw the estimated share of unique people of a population, by estimator and size of the sample, and the truth.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Results of `measure_population_uniqueness`.
+    """
+    rows = results[(results.measure == "population_unique_share") & results.value.notna()]
+    if rows.empty:
+        raise Nothing(why="Uniqueness in the population is withheld, or the table is too small for a sample.")
+    rows = rows.assign(said=[numerals.write_percent(value) for value in rows.value])
+    truth = numerals.write_percent(rows.baseline.iloc[0])
+    base = of_columns(rows, ["variant", "scenario", "value", "baseline", "said"])
+    base = base.encode(y=alt.Y("variant:N", sort=None, title="estimator"))
+    x = alt.X("value:Q", title="share of people who are unique", axis=alt.Axis(format="%"))
+    tips = [
+        alt.Tooltip("variant:N", title="estimator"),
+        alt.Tooltip("scenario:N", title="from a"),
+        alt.Tooltip("said:N", title="estimate"),
+    ]
+    looks = distinguish_series("scenario", [*dict.fromkeys(rows.scenario)])
+    return (
+        base.mark_tick(color=INK, thickness=2, size=24).encode(x="baseline:Q")
+        + base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tips, **looks),
+        f"In the population, {truth} of people are unique; samples suggest otherwise",
+        "Dots show the estimates from random samples of the table, and ticks the share in the whole table, which is "
+        "the truth here. The row sample shows the share of unique people in the sample itself.",
     )
 
 

@@ -188,7 +188,7 @@ def card_risks(card: Card) -> Drawn:
         lines = of_columns(pd.DataFrame(caps), ["risk", "cap"])
         layers.append(lines.mark_tick(color=INK, thickness=3, size=26).encode(x=alt.X("cap:Q", title="risk"), y=y))
     over = sum(not cap["kept"] for risk in content["risks"] for cap in risk["caps"])
-    state = f"may exceed {write_count(over, 'cap')}" if over else "keeps every cap" if caps else "has no cap"
+    state = f"may exceed {write_count(over, 'cap')}" if over else "stays below every cap" if caps else "has no cap"
     title = choose_title(f"{content['decision']['release']} {state}", f"The release {state}")
     unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
     more = f" Some risks are unknown: {', '.join(unknown)}." if unknown else ""

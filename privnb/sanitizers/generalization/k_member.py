@@ -112,7 +112,7 @@ class KMember(Sanitizer):
         n = len(dataset)
         check_records_for_k(self, self.k, n)
         if self.start is not None and not 0 <= self.start < n:
-            raise SanitizationError(f"`start` must be a record from 0 to {n - 1}; got {self!r}.")
+            raise SanitizationError(f"`start` must be the number of a record, from 0 to {n - 1}; got {self!r}.")
         names = require_quasi_identifiers(self, dataset.schema, "generalize")
         from privnb.sanitizers.algorithms.clustering import greedy_k_member  # numba takes most of a second to import
 
