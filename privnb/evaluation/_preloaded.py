@@ -1,4 +1,4 @@
-"""Modules that the server of worker processes imports once, so that no worker has to import them again."""
+"""Modules that the server of worker processes imports once, so that no worker process imports them again."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""The attribute that a question is about: the attribute that the caller names, or a default."""
+"""Choice of the attribute that a question is about: the attribute that the caller gives, or a default."""
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
@@ -8,7 +8,7 @@ from privnb.runtime.validation import AttributeName, validated
 
 @validated
 def check_published(dataset: Dataset, name: str) -> str:
-    """Return `name` if releases of the dataset publish that attribute.
+    """Return `name` unchanged if releases of the dataset publish the attribute of this name.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def check_published(dataset: Dataset, name: str) -> str:
 
 @validated
 def choose_sensitive(dataset: Dataset, sensitive: AttributeName | None) -> str:
-    """Return `sensitive`, or the first sensitive attribute if no attribute is named.
+    """Return the attribute `sensitive`, or the first sensitive attribute of the dataset if none is given.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def choose_sensitive(dataset: Dataset, sensitive: AttributeName | None) -> str:
     Raises
     ------
     UsageError
-        If the attribute is not published, or if it is a number that is missing for some people.
+        If releases do not publish the attribute, or if the attribute is numeric and its value is missing for some
+        people.
     NotForThisTable
         If the table has no sensitive attribute.
     """
@@ -72,7 +73,7 @@ def find_sensitive(dataset: Dataset) -> str | None:
 
 @validated
 def choose_unknown_sensitive(dataset: Dataset, sensitive: AttributeName | None) -> str:
-    """Return the result of `choose_sensitive`, which must not be a quasi-identifier.
+    """Return the attribute that `choose_sensitive` returns; refuse a quasi-identifier.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def choose_unknown_sensitive(dataset: Dataset, sensitive: AttributeName | None) 
 
 @validated
 def choose_target(dataset: Dataset) -> str:
-    """Return the first numeric quasi-identifier, or the first quasi-identifier if none of them is a number."""
+    """Return the first numeric quasi-identifier, or the first quasi-identifier if no quasi-identifier is numeric."""
     names = dataset.schema.quasi_identifiers
     if not names:
         raise NotForThisTable(

@@ -1,8 +1,9 @@
 """The distribution of people over the values of each column, in the original table and in a release.
 
-The values of a column are put into at most 20 groups: numbers into their public bands, and categories into the most
-common categories and all others. Groups are merged until no count of fewer than `min_count` people follows from the
-shown counts. A release is counted in the groups of the original, so that the two distributions can be compared.
+The values of a column are put into at most 20 groups. The groups of a numeric column are runs of its public bands. The
+groups of a categorical column are the most common categories, and one group for all other categories. Groups are merged
+until the shown counts reveal no count of fewer than `min_count` people. The people of a release are counted in the
+groups of the original, so that the two distributions can be compared.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -86,15 +87,15 @@ class ValueGroups(NamedTuple):
     attribute : Attribute
     labels : list of str
     variants : list of str
-        "other", "missing" or "outside" for a group without a value of its own, else empty.
+        For each group: "other", "missing" or "outside" if the label of the group does not name values; otherwise empty.
     people : list of int
         The number of people of the original in each group.
     starts : integer array (groups of numbers,)
-        For numbers, the positions of the domain at which their groups begin; empty for categories.
+        The positions of the domain at which the groups of numbers begin; empty for a categorical column.
     place : dict of str to int
-        For categories, the group of each value; all others are in the group "other".
+        The index of the group of each category or band; a category that is not a key is in the group "other".
     min_count : int
-        The least number of people in a group that is not empty.
+        The minimum number of people in a group that is not empty.
     """
 
     attribute: Attribute
@@ -106,7 +107,7 @@ class ValueGroups(NamedTuple):
     min_count: int
 
     def of(self, values: Any) -> IntArray:
-        """Return the group of each value of the column, integer array (m,)."""
+        """Return, as an integer array (m,), the group of each of m values of the column."""
         if not len(self.starts) or isinstance(self.attribute.domain, Bands):
             other = self.variants.index(OTHER)
             return np.array([self.place.get(to_text(value), other) for value in values], dtype=np.int64)
@@ -118,11 +119,11 @@ class ValueGroups(NamedTuple):
         return np.where(np.isnan(steps), self.place.get(MISSING, self.variants.index(OUTSIDE)), found)
 
     def at(self, positions: IntArray) -> IntArray:
-        """Return the group of each position of a domain of numbers."""
+        """Return, as an integer array, the group of each position in the domain of a numeric column."""
         return np.searchsorted(self.starts, positions, side="right") - 1
 
     def shares(self, hierarchy: Any, label: str) -> FloatArray:
-        """Return the share of the values under a label that is in each group, float array (groups,)."""
+        """Return, as a float array (groups,), the share of a label's values that lies in each group."""
         if issubclass(type(hierarchy), OnALine) and not hasattr(hierarchy, "leaves"):
             domain, (first, last) = self.attribute.numbers, hierarchy.ends(label)
             ends = np.append(self.starts[1:], domain.steps + 1) - 1
@@ -138,19 +139,20 @@ class ValueGroups(NamedTuple):
 
 @validated
 def group_values(dataset: Dataset, name: str, min_count: MinCount = LIMIT) -> ValueGroups | None:
-    """Put the values of a column into groups, none of which concerns few people.
+    """Group the values of a column so that no group reveals a small count of people.
 
     Parameters
     ----------
     dataset : Dataset
     name : str
     min_count : int
-        Groups of fewer people are merged with others, and so are groups from which such a number follows.
+        Groups of fewer people are merged with other groups. Groups whose counts would reveal a smaller number are also
+        merged.
 
     Returns
     -------
-    Groups or None
-        The groups; None if the table has fewer people.
+    ValueGroups or None
+        The groups; None if the table has fewer than `min_count` people.
     """
     attribute = dataset.schema[name]
     index, values = attribute.coded(dataset.cells[name])
@@ -177,7 +179,7 @@ def group_values(dataset: Dataset, name: str, min_count: MinCount = LIMIT) -> Va
 
 
 class _Counted(NamedTuple):
-    """People by fine group: `single`, an integer array (fine groups,) or, with a key, `pairs` of group and person."""
+    """Numbers of people by fine group, `single`; with a person column, also `pairs`, each a group and a person."""
 
     single: IntArray
     pairs: tuple[IntArray, IntArray] | None
@@ -189,7 +191,7 @@ class _Counted(NamedTuple):
         return cls(single, None if people is None else (index[rows], people[rows]))
 
     def people(self, group: Sequence[int]) -> int:
-        """Return the number of people with a value of these fine groups."""
+        """Return the number of people who have a value in at least one of these fine groups."""
         if self.pairs is None or len(group) == 1:
             return int(self.single[list(group)].sum())
         index, people = self.pairs
@@ -197,7 +199,7 @@ class _Counted(NamedTuple):
 
 
 def _categories(counted: _Counted, labels: Sequence[str], mark: int) -> list[list[int]]:
-    """Return the most common values, then all other values as one group, then the missing value."""
+    """Return a group for each of the most common values, then one for all other values, then one for missing values."""
     order = [each for each in np.argsort(-counted.single, kind="stable").tolist() if each != mark]
     named = len(order) if len(order) <= MAX_VALUES + 1 else MAX_VALUES
     groups = [[each] for each in order[:named]] + [order[named:]] * (len(order) > named)
@@ -205,7 +207,7 @@ def _categories(counted: _Counted, labels: Sequence[str], mark: int) -> list[lis
 
 
 def _bands(counted: _Counted, labels: Sequence[str], mark: int) -> list[list[int]]:
-    """Return bands, with neighbors in one group if there are too many or nobody is in them, and finally the mark."""
+    """Return groups of neighboring bands, and the missing value last; merge bands that are too many or empty."""
     size = len(labels) - (mark >= 0)
     step = -(-size // MAX_BANDS)
     groups: list[list[int]] = []
@@ -221,7 +223,7 @@ def _bands(counted: _Counted, labels: Sequence[str], mark: int) -> list[list[int
 def _merge(
     groups: list[list[int]], counted: _Counted, n: int, mark: int, min_count: int, *, ordered: bool
 ) -> list[list[int]] | None:
-    """Merge groups until no count of few people follows from them, including people in no or several groups."""
+    """Merge groups until the counts reveal no small number of people in one group, no group or several groups."""
     while True:
         people = [counted.people(group) for group in groups]
         lone = [groups[-1] == [mark]] * (mark >= 0)
@@ -247,7 +249,7 @@ def _merge(
 def _reveals(
     groups: Sequence[Sequence[int]], people: Sequence[int], n: int, mark: int, min_count: int, *, ordered: bool
 ) -> bool:
-    """Return whether counts of few people follow from the numbers of people in the groups."""
+    """Return whether the numbers of people in the groups reveal a small count of people."""
     if any(withholding.reveals_few(each, n, min_count) for each in people):
         return True
     if withholding.is_few(sum(people) - n, min_count):  # people with values of several groups
@@ -277,7 +279,7 @@ def _of_categories(
 
 
 def _named(label: str) -> str:
-    """Return the name of a value, in quotes if it is also the name of a group."""
+    """Return the label of a value, in quotation marks if it could be mistaken for the label of a group of values."""
     return f"“{label}”" if label in NAMES.values() or label.startswith(("other (", "all values")) else label
 
 
@@ -325,13 +327,14 @@ def measure_columns(
     unique : DataFrame, optional
         The results of `measure_uniqueness`; if None, the function computes these results.
     min_count : int
-        Smaller counts are withheld or merged with others.
+        Counts of fewer people are withheld or merged with other counts.
 
     Returns
     -------
     DataFrame
-        For each column, which is the `target`: rows `people_with_value` of groups of values, whose names are in
-        `group`; `missing_people`, `rare_values` and `commonest_value`; for a quasi-identifier, `added_uniqueness`.
+        Rows for each column, whose name is in `target`. The rows `people_with_value` count the people in each group of
+        values; the label of the group is in `group`. Further rows are `missing_people`, `rare_values` and
+        `commonest_value` and, for a quasi-identifier, `added_uniqueness`.
 
     Examples
     --------
@@ -375,13 +378,13 @@ def measure_distributions(dataset: Dataset, *, min_count: MinCount = LIMIT) -> p
     ----------
     dataset : Dataset
     min_count : int
-        Groups of fewer people are merged with others.
+        Groups of fewer people are merged with other groups.
 
     Returns
     -------
     DataFrame
-        Rows `people_with_value`, with the column in `target` and the name of the group in `group`; none for a table of
-        fewer people.
+        Rows `people_with_value`, with the column in `target` and the label of the group in `group`; there are no rows
+        for a table of fewer than `min_count` people.
     """
     row, n = make_row_builder(dataset, Identity(), "", min_count), dataset.headcount
     names = dataset.schema.published
@@ -399,8 +402,8 @@ def _distribution(row: Callable[..., Row], groups: ValueGroups | None, n: int) -
 def _show_commonest(groups: ValueGroups | None, value: str, people: int, n: int) -> tuple[Any, str]:
     """Return the share of people with the most common value, and the value; NaN and no value if the share is withheld.
 
-    The difference between this number and the number of people in the value's group must not concern few people, and a
-    category must have a group of its own.
+    The share is withheld if the number of people with the value and the number in the value's group differ by a small
+    count. The share of a category is also withheld if the category is in one group with other categories.
     """
     if groups is None:
         return np.nan, ""
@@ -414,9 +417,9 @@ def _show_commonest(groups: ValueGroups | None, value: str, people: int, n: int)
 
 
 def _added_uniqueness(unique: pd.DataFrame, dataset: Dataset) -> dict[str, float]:
-    """Return the share of people who would not be unique without each quasi-identifier, by name.
+    """Return, by quasi-identifier, the share of people who would not be unique without this quasi-identifier.
 
-    The share is the difference between two numbers in results, or NaN if one of them is withheld.
+    Each share is the difference between two numbers of the results, or NaN if one of the two numbers is withheld.
     """
     names = dataset.schema.quasi_identifiers
     rows = unique[unique.measure == "unique"]
@@ -431,7 +434,7 @@ def _added_uniqueness(unique: pd.DataFrame, dataset: Dataset) -> dict[str, float
 
 @dataclass(frozen=True)
 class ColumnChanges(Question):
-    """The distribution of each column in a release, in the groups of the original, and its changes."""
+    """Question about the distribution of a release's columns, in the groups of the original, and about its changes."""
 
     primary_measure = "changed_cells"
 
@@ -475,14 +478,15 @@ def _changes(case: Case, groups: ValueGroups) -> Iterator[Row]:
 
 
 def expect_people(release: Release, groups: ValueGroups) -> FloatArray:
-    """Return the number of people that a release shows in each group, and the number with a suppressed cell.
+    """Return the expected number of a release's people in each group and, last, the number with a suppressed cell.
 
-    All values of a label are equally likely; see `reconstruction` for the same assumption about combinations.
+    The function assumes that all values of a label are equally likely; `reconstruction` makes the same assumption about
+    combinations of values.
 
     Parameters
     ----------
     release : Release
-    groups : Groups
+    groups : ValueGroups
 
     Returns
     -------
@@ -502,7 +506,7 @@ def expect_people(release: Release, groups: ValueGroups) -> FloatArray:
 
 
 def _spread(release: Release, groups: ValueGroups, labels: Any) -> FloatArray:
-    """Return the share of each label in each group and, last, in no group because it is `*`: (labels, groups + 1)."""
+    """Return, as (labels, groups + 1), the share of each label's values in each group; the last column is 1 for `*`."""
     found = np.zeros((len(labels), len(groups.labels) + 1))
     texts, exact = [*map(to_text, labels)], _is_exact(release, groups.attribute, labels)
     stars = ~exact & (np.array(texts, dtype=object) == SUPPRESSED)
@@ -520,7 +524,7 @@ def _hierarchy(release: Release, attribute: Attribute) -> Any:
 
 
 def _is_exact(release: Release, attribute: Attribute, labels: Any) -> BoolArray:
-    """Return, as a boolean array, which labels are single values, and not `*` or labels of several values."""
+    """Return, as a boolean array (labels,), whether each label is a single value, and not `*` or a set of values."""
     if release.columns[attribute.name].kind not in TRUE:
         return np.array([to_text(label) != SUPPRESSED for label in labels], dtype=bool)
     domain = release.schema[attribute.name].public_domain
@@ -543,7 +547,7 @@ def _changed(dataset: Dataset, release: Release, name: str) -> int | None:
 
 
 def _hidden(release: Release, groups: ValueGroups, people: FloatArray, limit: int, *, unchanged: bool) -> set[int]:
-    """Return the groups whose number of people in a release is withheld."""
+    """Return the indices of the groups whose numbers of people in a release are withheld."""
     if unchanged and release.provenance.rows is Rows.RECORDS:  # it is the original's, whose groups are shown
         return set()
     cells = {place: float(number) for place, number in enumerate(people) if number > 0}

@@ -81,9 +81,9 @@ class Combinations(Question):
         return rows
 
     def _size(self, people: float, of: float, limit: int) -> withholding.Shown:
-        """Return a size (value, low, high).
+        """Return a class size as (value, low, high).
 
-        The bounds of a small size show only whether it is below the minimum class size.
+        A small size has no value; its bounds show only whether the size is below the minimum class size.
         """
         if not withholding.is_few(people, limit):
             return people, np.nan, np.nan
@@ -101,25 +101,25 @@ def measure_combinations(
 ) -> pd.DataFrame:
     """Count the people who share the rarest combination of quasi-identifiers that each sanitizer publishes.
 
-    Every published column counts as it is published, including exact columns next to buckets and noisy cells.
+    Two people share a combination if their published cells are equal. Exact columns next to buckets and noisy cells are
+    also part of the combination.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
     min_class_size : int
-        The minimum class size, at least 2. If a combination is too rare to be counted, its bounds show only whether it
-        is below the minimum class size.
+        The minimum class size, at least 2. If the size of a combination is withheld, its bounds show only whether the
+        size is below the minimum class size.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
-        Rows `smallest_combination`, in people, and `alone`, the share of people who share their combination with
-        nobody; the baseline is 0. With sampling weights, there are also rows `smallest_population`. Sanitizers that
-        publish synthetic
-        rows are refused.
+        Rows `smallest_combination`, a number of people, and rows `alone`, the share (0 to 1) of people whose
+        combination nobody else has, with the baseline 0. If the records have sampling weights, there are also rows
+        `smallest_population`. A sanitizer that publishes synthetic rows has a row with the status "refused".
 
     Examples
     --------

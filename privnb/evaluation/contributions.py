@@ -33,7 +33,7 @@ class _UniqueRows(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[IntArray], people: IntArray | None, times: IntArray | None = None) -> "_UniqueRows":
-        """Return the unique rows of a table, from the search over all sets of columns that it can afford."""
+        """Return the unique rows of a table; the search covers sets of columns up to an affordable size."""
         max_size = affordable_size(len(columns[0]), len(columns))
         found = find_minimal_uniques(columns, times, people, max_size)
         scores = suda_scores(found)
@@ -44,7 +44,7 @@ class _UniqueRows(NamedTuple):
 
     @property
     def shares(self) -> FloatArray:
-        """The contribution of each row through each column, as a share of the total score: float array (u, m)."""
+        """Return, as a float array (u, m), each row's contribution through each column, as a share of the score."""
         return self.contributions / self.scores.sum()
 
 
@@ -56,13 +56,14 @@ def measure_contributions(dataset: Dataset, *, min_count: MinCount = LIMIT) -> p
     ----------
     dataset : Dataset
     min_count : int
-        A share that concerns fewer people is withheld. Values of fewer people are merged with others.
+        A share to which fewer people contribute is withheld. Values that fewer people have are merged with other
+        values.
 
     Returns
     -------
     DataFrame
-        Rows `suda_share` (0 to 1), with the quasi-identifier in `target`. The rows with a `group` are about the values
-        of the column that contribute most. There are no rows if the number of unique people is withheld.
+        Rows `suda_share` (0 to 1), with the quasi-identifier in `target`. A row with a `group` is about the group of
+        the column's values that contributes most. There are no rows if the number of unique people is withheld.
 
     Examples
     --------
@@ -102,25 +103,26 @@ def measure_contributions(dataset: Dataset, *, min_count: MinCount = LIMIT) -> p
 def rank_contributions(
     table: pd.DataFrame, quasi_identifiers: Sequence[str], person: str | None = None, times: Times = None
 ) -> pd.DataFrame:
-    """Return the columns of a table by their contributions to the SUDA score, for the owner of the table.
+    """Rank the columns of a table by their contributions to the SUDA score, for the owner of the table.
 
     Parameters
     ----------
     table : DataFrame
-        Each of n rows is a record; cells are compared as written, and missing cells are equal.
+        A table of n rows. Cells are compared as written, and missing cells count as equal.
     quasi_identifiers : list of str
         The columns that an adversary may know.
     person : str, optional
         The column that names the person of each record.
     times : integer array (n,), optional
-        The number of records with the cells of each row, at least 1.
+        The number of records that each row represents, at least 1; if None, each row is one record.
 
     Returns
     -------
     DataFrame
-        `column`; `share` of the score; `value`, the one with the largest share among the values that at least 10 people
-        have, or None; its `value_share`; and `max_size`, the largest number of columns in a set that was searched. The
-        columns with the largest shares come first. There are no rows if nobody is unique.
+        One row per `column`, the column with the largest share first; no rows if nobody is unique. `share` is the
+        column's share of the SUDA score. `value` is the value with the largest share among the values that at least 10
+        people have, or None if there is no such value; `value_share` is the share of this value. `max_size` is the
+        largest number of columns in a searched set.
 
     Examples
     --------

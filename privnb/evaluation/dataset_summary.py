@@ -58,13 +58,13 @@ def describe(dataset: Dataset, *, min_count: MinCount = LIMIT) -> pd.DataFrame:
     ----------
     dataset : Dataset
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
         Rows `records`, `people` (if people may have several records), `domain_size` of each attribute, and
-        `prior_accuracy` of each sensitive attribute: the share of people who have its most common value.
+        `prior_accuracy` of each sensitive attribute: the share of people who have the attribute's most common value.
 
     Examples
     --------
@@ -101,7 +101,8 @@ def count_people(dataset: Dataset, name: AttributeName | None = None) -> pd.Seri
     Returns
     -------
     Series
-        People by label: numbers in ascending order, categories from the most to the least common.
+        The number of people by label. Numbers are in ascending order; categories are ordered from the most to the least
+        common.
     """
     if name is None:
         if not dataset.schema.published:
@@ -119,7 +120,7 @@ def count_people(dataset: Dataset, name: AttributeName | None = None) -> pd.Seri
 
 @validated
 def group_records(dataset: Dataset, name: AttributeName, about: Count = 10) -> pd.Series:
-    """Return the group of each record by an attribute.
+    """Return the group to which each record belongs by its value of an attribute.
 
     Parameters
     ----------
@@ -131,7 +132,8 @@ def group_records(dataset: Dataset, name: AttributeName, about: Count = 10) -> p
     Returns
     -------
     Series
-        (n,): the category, or for numbers an ordered step such as "20-29". The mark of missing numbers comes last.
+        The groups (n,): the values of a categorical attribute, or ordered ranges of a numeric attribute, such as
+        "20-29". In this order, the mark of missing numbers comes last.
 
     Examples
     --------
@@ -161,9 +163,10 @@ def group_records(dataset: Dataset, name: AttributeName, about: Count = 10) -> p
 
 
 def list_subsets(names: Sequence[str]) -> list[Any]:
-    """Return every set of the names.
+    """Return every subset of the names that is not empty, each as a tuple.
 
-    For more than 10 names, return only the sets of 1 to 3 names, of all names but one, and of all names.
+    For more than 10 names, return only the subsets of 1 to 3 names, the subsets of all names but one, and the set of
+    all names.
     """
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names) - 1, len(names)]
     return [subset for size in sizes for subset in itertools.combinations(names, size)]
@@ -173,15 +176,15 @@ def list_subsets(names: Sequence[str]) -> list[Any]:
 def measure_uniqueness(dataset: Dataset, *, min_count: MinCount = LIMIT) -> pd.DataFrame:
     """Measure the share of people whom each set of quasi-identifiers singles out.
 
-    A person with several records is singled out if any of these records is unique. A person whom some attributes single
-    out is also singled out by more attributes. A share is therefore also withheld if its difference from another set's
-    share would count few people.
+    A person with several records is singled out if any of these records is unique. A person whom a set of attributes
+    singles out is also singled out by every larger set that contains these attributes. A share is therefore also
+    withheld if the difference between the shares of two such sets would reveal a small count.
 
     Parameters
     ----------
     dataset : Dataset
     min_count : int
-        A share of fewer people, or of all but fewer people, has bounds instead of a value.
+        A share of fewer people has bounds instead of a value, and so does a share that leaves out fewer people.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Digests of the inputs of an evaluation: equal content has an equal digest, however it is stored in memory."""
+"""Digests of the inputs of an evaluation: equal content has an equal digest, whatever its form in memory."""
 
 import ast
 import dataclasses
@@ -48,14 +48,15 @@ def digest(value: Any) -> bytes:
     """Return a digest (32 bytes) of the content of `value`; equal digests mean equal values.
 
     The function reads plain values, sequences, mappings, arrays, tables, miners, functions and classes of modules, and
-    dataclasses such as datasets, sanitizers and privacy models. A text column has the same digest as object, str or
-    category. The code of a class or function outside the package counts with the file of its module, and with the
-    user's files that this module imports. The code of an installed package counts with the package's version.
+    dataclasses such as datasets, sanitizers and privacy models. A text column has the same digest whether its dtype is
+    object, str or category. For a class or function outside of privnb, the digest covers the file of its module and the
+    user's files that this module imports. For a class or function of an installed package, the digest covers the
+    version of the package instead of the files.
 
     Raises
     ------
     UsageTypeError
-        For anything else, including random generators, which a stored result would not advance.
+        For a value of any other type, including a random generator, whose state a stored result would not advance.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def _digest_dataset(dataset: Dataset) -> bytes:
 def fingerprint() -> bytes:
     """Return a digest of the package's code and of its dependencies' versions.
 
-    Changed code has another digest, so that it does not find old results.
+    If the code changes, the digest changes, too, so that changed code does not read old results from a store.
     """
     code = [part for name, file in list_sources().items() for part in (name.encode(), file.read_bytes())]
     versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED_PACKAGES.values()]
@@ -118,7 +119,7 @@ def fingerprint() -> bytes:
 
 
 def list_sources() -> dict[str, Any]:
-    """Return the package's modules with their files, `{name: path}`, without those that only read results."""
+    """Return the files of the package's modules, `{name: path}`, without the modules that only read results."""
     package = Path(__file__).parents[1]
     files = sorted((file.relative_to(package).with_suffix("").parts, file) for file in package.rglob("*.py"))
     named = {

@@ -1,8 +1,8 @@
 """The evaluation loop: from dataset, sanitizers, attacks, measures and seeds to tidy results.
 
 A question turns a case, which is one release with its dataset, sanitizer and seed, into rows of results. Each release
-is made once, and all questions are asked about it. With a store, the loop reads earlier answers instead of computing
-them.
+is made once, and all questions are asked about this release. With a store, the loop reads earlier answers instead of
+computing the answers again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Case:
     row : callable
         A function that builds a row of the release's results; see `results.make_row_builder`.
     release : Release
-        Raises SanitizationError if the sanitizer cannot reach its bounds on this table.
+        The release. Access raises SanitizationError if the sanitizer cannot reach its bounds on this table.
     """
 
     def __init__(
@@ -105,8 +105,8 @@ class Case:
     def known(self) -> Case:
         """Return the case of an adversary who also knows neutral columns.
 
-        The columns are those that an adversary may know according to the description, and whose published cells are
-        true.
+        These are the neutral columns that, according to the description, an adversary may know, and whose published
+        cells are true.
         """
         names = tuple(name for name in self.release.known_neutral if name in self.dataset.schema.knowable)
         if not names:
@@ -160,9 +160,10 @@ class Question(ABC):
         Raises
         ------
         SanitizationError
-            If there is no such release.
+            If the sanitizer cannot make the release.
         Unreadable
-            If the question cannot be asked about the release. Both errors become a row of `primary_measure`.
+            If the question cannot be asked about the release. In both cases, a row of `primary_measure` reports the
+            error.
         """
 
     def check(self, dataset: Dataset) -> None:  # noqa: B027 - most questions apply to every dataset
@@ -206,8 +207,8 @@ def evaluate(
     min_count : int
         Numbers that count fewer people are withheld.
     store : str
-        The folder that keeps finished evaluations, which are then made in several processes; if empty, none are
-        kept.
+        The folder that keeps finished evaluations; with a folder, several processes evaluate. If empty, evaluations are
+        not kept.
 
     Returns
     -------
@@ -244,7 +245,7 @@ def ask(
     store: Folder = "",
     description: str = "sanitize and measure",
 ) -> pd.DataFrame:
-    """Return the answers to `runs`, each of which is (sanitizer, seed, questions), as tidy results in this order."""
+    """Answer the questions of each run (sanitizer, seed, questions), and return tidy results in the order of `runs`."""
     for question in dict.fromkeys(question for *_, asked in runs for question in asked):
         question.check(dataset)
     if store:
@@ -266,7 +267,7 @@ def answer_for_each(
 ) -> pd.DataFrame:
     """Answer one question about the release of each sanitizer with one seed, in the order of the sanitizers.
 
-    For a sanitizer that cannot reach its bounds, a row reports this; `require_possible` refuses such results.
+    If a sanitizer cannot reach its bounds, a row reports this; `require_possible` raises an error for such a row.
     """
     return ask(dataset, [(each, seed, [question]) for each in sanitizers], min_count=min_count)
 
@@ -281,7 +282,7 @@ def require_possible(results: pd.DataFrame) -> pd.DataFrame:
 def answer_question(
     dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, min_count: int = LIMIT
 ) -> pd.DataFrame:
-    """Return the answer to one question. Successive questions about the same release share the release."""
+    """Return the answer to one question; successive questions about the same release share this release."""
     return answer_case(
         question,
         _cached_case(sanitizer.key, dataset, sanitizer, seed, min_count, question.permutes_records and seed != 1),
@@ -315,13 +316,13 @@ def _case(dataset: Dataset, sanitizer: Sanitizer, seed: int, min_count: int, aga
 
 @lru_cache(maxsize=2)
 def _cached_case(key: str, *made: Any) -> Case:
-    """Return the case; `key` is that of its sanitizer, because 1 and 1.0 are equal but draw different noise."""
+    """Return the case; `key` is the sanitizer's key, because 1 and 1.0 are equal but draw different noise."""
     return _case(*made)
 
 
 @validated
 def reorder_records(dataset: Dataset, seed: Seed) -> Dataset:
-    """Return the dataset in another order, which affects ties, the first record of a clustering, and folds.
+    """Return the dataset in a random order, which affects ties, folds and the first record of a clustering.
 
     Seed 1 keeps the order of the file.
     """
@@ -401,7 +402,7 @@ def build_measure_questions(measures: Any) -> list[Question]:
 
 @dataclass(frozen=True)
 class AttackQuestion(Question):
-    """The number of people whose value an attack guesses correctly, in any of a person's records."""
+    """The share of people whose value an attack guesses correctly in at least one of the person's records."""
 
     attack: Attack[Any]
 
@@ -460,7 +461,7 @@ class LinkageQuestion(Question):
 
 @singledispatch
 def build_attack_question(attack: Any) -> Question:
-    """Return the question of an attack by its type; types whose guesses are scored differently are registered here."""
+    """Return the question of an attack; types of attacks that are scored in another way are registered here."""
     return AttackQuestion(attack)
 
 

@@ -1,4 +1,4 @@
-"""Parameters of the notebooks: texts of numbers, and the sanitizers that these request."""
+"""Parameters of the notebooks: texts that list numbers, and the sanitizers that these numbers request."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -18,16 +18,16 @@ from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
 def build_sramka_sanitizers(
     k: str | int = "", epsilon: str | float = "", *, dataset: Dataset | None = None
 ) -> list[Any]:
-    """Return k-member clusterings and Laplace noise, one sanitizer for each value.
+    """Return a k-member clustering for each k, and a sanitizer with Laplace noise for each epsilon.
 
-    If the dataset has a person column, Mondrian replaces the clusterings, because its k counts people.
+    If the dataset has a person column, Mondrian replaces the clusterings, because the k of Mondrian counts people.
 
     Parameters
     ----------
     k, epsilon : str, int or float
-        One number, or several separated by commas; if empty, there is no such sanitizer.
+        One number, or several numbers separated by commas; if empty, no sanitizer of this kind is returned.
     dataset : Dataset, optional
-        The dataset for which the sanitizers are.
+        The dataset that the sanitizers are meant for.
 
     Returns
     -------
@@ -52,7 +52,7 @@ DEFAULT_K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
 def _check_numbers(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is a number, or text."""
+    """Raise ValueError unless `value` is a number or a text."""
     if not (isinstance(value, str) or expect.is_number(value)):
         raise UsageError(f"{name} must be a number, or text; got {expect.describe_value(value)}.")
 
@@ -62,12 +62,12 @@ Numbers = Annotated[str | float, _check_numbers]
 
 @validated
 def choose_k(k: Numbers, dataset: Dataset) -> str | float:
-    """Return `k` or, if it is empty, the defaults of `DEFAULT_K` that do not exceed the number of people.
+    """Return `k` or, if `k` is empty, those numbers of `DEFAULT_K` that do not exceed the number of people.
 
     Parameters
     ----------
     k : str, int or float
-        One number, or several separated by commas; if empty, the defaults.
+        One number, or several numbers separated by commas; if empty, the defaults.
     dataset : Dataset
 
     Returns
@@ -77,7 +77,7 @@ def choose_k(k: Numbers, dataset: Dataset) -> str | float:
     Raises
     ------
     UsageError
-        If a k exceeds the number of people.
+        If one of the numbers exceeds the number of people.
     """
     if not str(k).strip():
         return ", ".join(str(value) for value in DEFAULT_K if value <= dataset.headcount)
@@ -97,13 +97,14 @@ def _unit(dataset: Dataset) -> str:
 def choose_epsilon(epsilon: str | float, dataset: Dataset) -> str | float:
     """Return `epsilon`, or an empty text if no noise with an epsilon can be added to the dataset.
 
-    No such noise can be added if no quasi-identifier is a number, if numbers may be missing and epsilon does not
-    protect which numbers are missing, or if people may have several records, of which epsilon protects only one.
+    Such noise cannot be added in three cases: if no quasi-identifier is numeric; if numbers may be missing, and it is
+    not public which numbers are missing, because epsilon does not protect this fact; or if people may have several
+    records, because epsilon protects only one record of a person.
 
     Parameters
     ----------
     epsilon : str or float
-        One number, or several separated by commas.
+        One number, or several numbers separated by commas.
     dataset : Dataset
 
     Returns
@@ -122,20 +123,20 @@ def _find_noisy(dataset: Dataset) -> list[str]:
 
 @validated
 def find_privately_missing(dataset: Dataset) -> list[str]:
-    """Return the numeric quasi-identifiers that may be missing, if it is not public which numbers are missing."""
+    """Return the numeric quasi-identifiers for which numbers may be missing, and it is not public which are missing."""
     domains = {name: dataset.schema[name].numbers for name in _find_noisy(dataset)}
     return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
 
 
 @validated
 def band_target(dataset: Dataset, target: AttributeName) -> Dataset:
-    """Return the dataset with `target` in bands if it is a number, for miners that predict categories.
+    """Return the dataset, with the attribute `target` in bands if it is numeric, for miners that predict categories.
 
     Parameters
     ----------
     dataset : Dataset
     target : str
-        If empty, the first sensitive attribute.
+        The attribute to put into bands; if empty, the first sensitive attribute.
 
     Returns
     -------
@@ -146,13 +147,13 @@ def band_target(dataset: Dataset, target: AttributeName) -> Dataset:
     UsageError
         If the attribute is not published, or is a numeric quasi-identifier.
     NotForThisTable
-        If no attribute is named, and the table has no sensitive attribute.
+        If `target` is empty and the table has no sensitive attribute.
     """
     return dataset.in_bands(choose_sensitive(dataset, target))
 
 
 def parse_numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> list[Any]:
-    """Return the numbers in `text`, separated by commas, without repeats; errors state the parameter `name`."""
+    """Return the numbers that `text` lists, separated by commas, without repeats; errors mention `name`."""
     parts = [part.strip() for part in str(text).split(",") if part.strip()]
     try:
         found = list(dict.fromkeys(kind(part) for part in parts))
@@ -169,7 +170,7 @@ def parse_numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> l
 def parse_numbers_within(
     name: str, text: str | float, kind: Callable[[str], Any], within: Callable[[Any], bool], what: str
 ) -> list[Any]:
-    """Return the numbers in `text`, at least one, each of which must be `within` the bounds that `what` describes."""
+    """Return the numbers in `text`, at least one; each must satisfy the function `within`, which `what` describes."""
     found = parse_numbers(name, text, kind)
     if not found or not all(map(within, found)):
         raise UsageError(
@@ -179,31 +180,32 @@ def parse_numbers_within(
 
 
 def check_numbers(name: str, values: Any) -> Sequence[Any]:
-    """Return the values, of which there must be at least one, and which must be numbers."""
+    """Return the values unchanged; raise an error unless they are numbers and there is at least one."""
     if not expect.numbers(name, values):
         raise UsageError(f"{name} must be a list of at least one number; got an empty list.")
     return values
 
 
 def parse_number(text: str) -> float:
-    """Return a number, as int if it is whole, so that results name it "l=3"."""
+    """Return the number in a text, as an int if it is whole, so that results show "l=3" and not "l=3.0"."""
     return int(float(text)) if float(text).is_integer() else float(text)
 
 
 def choose_study(name: str, asked: Any = "") -> str:
-    """Return the study of a dataset's description to load.
+    """Return the name of the study to load from a dataset's description.
 
     Parameters
     ----------
     name : str
         The name of the dataset.
     asked : str
-        The study to load; if empty, li-li if the description has this study.
+        The requested study. If empty, the study is li-li if the description has this study, and otherwise the default
+        study.
 
     Returns
     -------
     str
-        The study; if empty, the default study.
+        The name of the study; an empty name means the default study.
     """
     expect.strings(asked=asked)
     if asked:

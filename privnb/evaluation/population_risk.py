@@ -1,4 +1,4 @@
-"""Uniqueness in a population, estimated from samples of a table and compared with the whole table, the truth."""
+"""Uniqueness in a population, estimated from samples of a table and compared with the truth, the whole table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
@@ -59,10 +59,10 @@ def measure_population_uniqueness(
     seed: Seed = 1,
     min_count: MinCount = LIMIT,
 ) -> pd.DataFrame:
-    """Draw samples of a table, estimate the share of unique people from each, and compare it with the whole table.
+    """Estimate the share of unique people from samples of a table, and compare the estimates with the whole table.
 
-    The table takes the place of the population, so the truth is known. The estimators get only the sample and its
-    share. A table that is itself a sample of a population is estimated with the functions of
+    The table takes the place of the population, so the truth is known. The estimators get only the sample, and the
+    share of the table that the sample contains. If a table is itself a sample of a population, use the functions of
     `measures.disclosure.population_uniques`, `poisson_uniqueness` and `copula_uniqueness`.
 
     Parameters
@@ -71,7 +71,7 @@ def measure_population_uniqueness(
     unique : DataFrame, optional
         The results of `measure_uniqueness`; if None, the function computes these results.
     shares : list of float
-        The shares of the people in the samples. A sample of fewer than `MIN_SAMPLE` people is not drawn.
+        The share of the people that each sample contains. A sample of fewer than `MIN_SAMPLE` people is not drawn.
     seed : int
         The seed of the samples.
     min_count : int
@@ -80,7 +80,7 @@ def measure_population_uniqueness(
     Returns
     -------
     DataFrame
-        For each sample (`scenario`) and estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`, with
+        For each sample (`scenario`) and each estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`, with
         the truth as the baseline, and `population_unique_error`. There are no rows if people may have several records,
         because the estimators expect one record for each person.
 

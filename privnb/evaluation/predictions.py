@@ -1,4 +1,4 @@
-"""Predictions of a set of miners from a release, for people from whom the miners learned and for other people."""
+"""Predictions by a set of miners from a release, for people from whom the miners learned and for other people."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ FAILURES: dict[type[Exception], str] = {
 
 
 def normalize_miners(miners: Any) -> Any:
-    """Return miners as a question stores them: names as one text, and anything else as a tuple of miners.
+    """Return miners in the form that a question stores: names as one text, and anything else as a tuple of miners.
 
     Raises
     ------
@@ -50,12 +50,12 @@ MinerNames = Annotated[str, instead(str, 'Name a set of miners, such as "basic".
 
 
 class Predictions(NamedTuple):
-    """Predictions of one column of a release, arrays (n,) in the dataset's order.
+    """Predictions of one column of a release, as arrays (n,) in the order of the dataset.
 
-    `guesses`: `{miner: array}`. `baseline` is the guess without the release. `failed` is `{miner: status}` of the
+    `guesses` is `{miner: array}`. `baseline` is the guess without the release. `failed` is `{miner: status}` for the
     miners that ran out of time ("unfinished"), are not installed ("unavailable") or do not accept such data
-    ("refused"); they have no guesses and count in no average. `reasons` is `{miner: sentence}` of these miners, where
-    the sentence is empty if no reason is known.
+    ("refused"). These miners have no guesses and are left out of averages. `reasons` is `{miner: sentence}` for the
+    same miners; the sentence is empty if no reason is known.
     """
 
     guesses: dict[str, Array]
@@ -69,14 +69,14 @@ class Predictions(NamedTuple):
 
 
 class WithMiners:
-    """A question with a parameter `miners`, which the question stores as `normalize_miners` returns it."""
+    """A question with a parameter `miners`, which is stored in the form that `normalize_miners` returns."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "miners", normalize_miners(vars(self)["miners"]))
 
 
 def resolve_miners(miners: Any) -> Sequence[Any]:
-    """Return the miners of `miners.reference_set`, or those of the real Weka.
+    """Return the miners of these names or sets from `miners.reference_set`, or from the real Weka.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def resolve_miners(miners: Any) -> Sequence[Any]:
 
 
 def explain_refusals(miners: Sequence[Any], column: Any) -> dict[str, str]:
-    """Return why some of the user's own miners cannot guess a column of this kind, `{miner: sentence}`.
+    """Return, as `{miner: sentence}`, why some of the user's own miners cannot guess a column of this kind.
 
     Miners of the package's sets that cannot guess the column are left out without a reason, because each set has miners
     for both kinds of columns.
@@ -102,7 +102,7 @@ def explain_refusals(miners: Sequence[Any], column: Any) -> dict[str, str]:
 
 
 def name_miners(miners: Any) -> str:
-    """Return the names of miners for an error."""
+    """Return the names of miners as a text for an error message."""
     return miners if isinstance(miners, str) else join_names(miner.name for miner in resolve_miners(miners))
 
 
@@ -110,7 +110,7 @@ def predict_in_sample(release: Release, target: str, miners: Miners, *, rng: Seq
     """Predict `target` for the records from which the `miners` learn.
 
     The predictions are M(S(DB), S(x)) of section 2.4 of Sramka et al. 2010. The attack sees only the published table,
-    in an order that `rng` decides. Miners that cannot guess such a column are left out.
+    in an order that `rng` decides. Miners that cannot guess a column of this kind are left out.
 
     Raises
     ------
@@ -134,9 +134,9 @@ def predict_in_sample(release: Release, target: str, miners: Miners, *, rng: Seq
 def predict_cross_validated(release: Release, target: str, miners: Miners, *, folds: int, seed: int) -> Predictions:
     """Predict `target` for people from whom the `miners` did not learn.
 
-    The predictions are those of a cross-validation over the release, with all records of a person in one fold, and one
-    fold per person in a table of fewer people than `folds`. If a miner predicts nothing for an attribute that is
-    published unchanged, its guess is "", which is never right.
+    The predictions are those of a cross-validation over the release, with all records of a person in one fold. If the
+    table has fewer people than `folds`, there is one fold per person. If a miner predicts nothing for an attribute that
+    is published unchanged, its guess is "", which is never right.
     """
     folds = min(folds, release.headcount)
     column, encoded = _require_records(release).table[target].to_numpy(), _encode_others(release, release.table, target)
@@ -151,9 +151,10 @@ def predict_cross_validated(release: Release, target: str, miners: Miners, *, fo
 
 
 def predict_ensemble(release: Release, target: str, miners: Miners, guesses: Mapping[str, Any]) -> dict[str, Any]:
-    """Combine the `guesses` of the `miners` as an adversary may, `{fusion: array (n,)}`.
+    """Combine the `guesses` of the `miners` as an adversary may, and return `{fusion: array (n,)}`.
 
-    Only the release shows how far to trust each miner, as for the miners "fusion: vote" and "fusion: stacked".
+    The adversary can judge each miner only by the release. The fusions are those of the miners "fusion: vote" and
+    "fusion: stacked".
     """
     members = [miner for miner in resolve_miners(miners) if miner.name in guesses]
     given = [guesses[miner.name] for miner in members]
@@ -162,10 +163,11 @@ def predict_ensemble(release: Release, target: str, miners: Miners, guesses: Map
 
 
 def derive_seed(seed: int, sanitizer: Sanitizer | None, purpose: str) -> list[int]:
-    """Return the seed for one purpose, so that different draws are independent of each other.
+    """Return the seed for one purpose, so that draws for different purposes are independent.
 
-    Noise, shuffling and drawing must be independent, and so must the noise of two settings. The seed is derived from
-    the sanitizer's `key`, which a test pins. `sanitizer` is None for draws that all sanitizers share.
+    The noise, the shuffling and the drawing of a run must be independent, and so must the noise of two settings. The
+    seed is derived from the sanitizer's `key`, which a test keeps constant. `sanitizer` is None for draws that all
+    sanitizers share.
     """
     return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
 

@@ -28,13 +28,13 @@ ProfileName = Annotated[str, instead(str, "Name one, such as quick.")]
 
 @dataclass(frozen=True)
 class Profile:
-    """The size of a run: for users, adversaries and gains `{set of miners: number of seeds}`, the main set first.
+    """The extent of a run: for users, adversaries and gains, `{set of miners: number of seeds}`, the main set first.
 
-    "Weka" means the real Weka with the paper's own sets of miners, if it is installed. `workloads`: the seeds and
-    folds of the cross-validation for Brickell and Shmatikov's researcher. `queries`: the number of draws of Li and Li's
-    COUNT queries. `others`: the number of Brickell and Shmatikov's data sets for which other sanitizers are compared,
-    or None for all. `family`: the values of each parameter for the frontier, the miners that read noise, and whether
-    `all` measures are computed.
+    "Weka" means the real Weka with the paper's own sets of miners, if it is installed. `workloads` are the numbers of
+    seeds and folds of the cross-validation for Brickell and Shmatikov's researcher. `queries` is the number of draws of
+    Li and Li's COUNT queries. `others` is the number of Brickell and Shmatikov's data sets for which other sanitizers
+    are compared, or None for all data sets. `family` holds the values of each parameter for the frontier, the miners
+    that read noise, and whether `all` measures are computed.
     """
 
     users: Mapping[str, int]
@@ -71,7 +71,7 @@ PROFILES = {
 
 
 def describe_weka(results: pd.DataFrame) -> Sentences:
-    """Return sentences on whether the real Weka computed a part of `results`, and how to run it if not."""
+    """Return sentences on whether the real Weka computed a part of `results`, and if not, how to run Weka."""
     check_results("results", results, ["miner"])
     lacks, ran = weka.list_missing_requirements(), {weka.split_version(name)[0] for name in results.miner} - {""}
     if ran:
@@ -82,7 +82,7 @@ def describe_weka(results: pd.DataFrame) -> Sentences:
 
 
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name."""
+    """Return the profile with the given name."""
     if name not in PROFILES:
         raise UsageError(f"PROFILE must be one of {', '.join(PROFILES)}; got {name!r}.")
     return PROFILES[name]
@@ -90,16 +90,16 @@ def find_profile(name: str) -> Profile:
 
 @validated
 def check_runs(profile: ProfileName, miners: Miners = "", seeds: Seeds = 0) -> None:
-    """Raise an error for an unknown profile or miner, or a negative number of repeats, before anything runs.
+    """Raise an error for an unknown profile, an unknown miner or a negative number of repeats, before anything runs.
 
     Parameters
     ----------
     profile : str
-        The extent of the run: one of `PROFILES`.
+        The name of the profile, one of `PROFILES`.
     miners : str
         The miners; if empty, the miners of the profile.
     seeds : int
-        The number of repeats; if 0, the profile's number.
+        The number of repeats; if 0, the number that the profile sets.
     """
     find_profile(profile)
     list_seeds(seeds, 1)
@@ -108,9 +108,9 @@ def check_runs(profile: ProfileName, miners: Miners = "", seeds: Seeds = 0) -> N
 
 
 def list_miner_sets(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str, Any, range]]:
-    """Yield the name in results, the miners and the seeds of each set of miners that can run on this machine.
+    """Yield (name, miners, seeds) of each set of miners that can run on this machine.
 
-    The name of the main set is empty.
+    The name is that of the set in results; the name of the main set is empty.
     """
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
@@ -127,13 +127,13 @@ def list_miner_sets(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str
 def list_able(miners: Iterable[Miner], column: Any) -> list[str]:
     """Return the names of the miners that can guess a column.
 
-    Weka's miners are not asked, because that would start Java in this process.
+    Weka's miners are listed without a check, because a check would start Java in this process.
     """
     return [miner.name for miner in miners if weka.is_weka(miner.name) or miner.predicts(column)]
 
 
 def check_miner_names(parameter: Any, names: str, *columns: Any) -> None:
-    """Raise an error for an unknown miner in `names`, and if none of the miners can guess one of the columns."""
+    """Raise an error for an unknown miner in `names`, or for a column that none of the miners can guess."""
     miners = resolve_miners(names)
     for column in columns:
         if not list_able(miners, column):
@@ -144,13 +144,13 @@ def check_miner_names(parameter: Any, names: str, *columns: Any) -> None:
 
 
 def list_seeds(seeds: int, profile: int) -> range:
-    """Return the seeds to run: 1 to `seeds`, or to the profile's number if `seeds` is 0."""
+    """Return the seeds to run: 1 to `seeds`, or 1 to the profile's number if `seeds` is 0."""
     expect.repeats("SEEDS", seeds)
     return range(1, (seeds or profile) + 1)
 
 
 def run_evaluations(tasks: Any, store: Folder, description: str) -> dict[Any, pd.DataFrame]:
-    """Run all tasks of `{name: tasks}` together, and return `{name: joined results}`."""
+    """Run the tasks of all names of `{name: tasks}` together, and return `{name: joined results}`."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
         # Weka's tasks come first. Some of its miners take two minutes and should not be the last to start.
@@ -163,7 +163,7 @@ def run_evaluations(tasks: Any, store: Folder, description: str) -> dict[Any, pd
 
 
 def drop_repeated_rows(parts: Any) -> pd.DataFrame:
-    """Join tables of results, and keep only one row of a miner that belongs to two sets."""
+    """Join tables of results, and keep only one of the equal rows of a miner that belongs to two sets."""
     if not parts:
         raise UsageError("there is no sanitizer to run. Give at least one sanitizer.")
     rows = check_results("parts", join_results(*parts))

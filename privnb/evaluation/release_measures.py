@@ -80,14 +80,15 @@ register_measure(
 def withhold_penalty(release: Release, min_count: MinCount = LIMIT) -> tuple[float, float, float]:
     """Return the certainty penalty of a release, withheld if the number of its suppressed people is withheld.
 
-    The loss of everybody else is public, so the penalty would reveal that number. The bounds of the penalty combine the
-    bounds of that number with a step of the loss that is wide enough for any number of people.
+    The loss of all other people is public, so the penalty would reveal the number of suppressed people. The bounds of
+    the penalty combine the bounds of this number with the loss of the other people, rounded to a step that is wide
+    enough to hide the number.
 
     Parameters
     ----------
     release : Release
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def withhold_penalty(release: Release, min_count: MinCount = LIMIT) -> tuple[flo
 
 @dataclass(frozen=True)
 class InformationLoss(Question):
-    """The size of a release and its information loss; see `measure_information_loss`."""
+    """Question about the size of a release and its information loss; see `measure_information_loss`."""
 
     primary_measure = "certainty_penalty"
     axes = ("certainty_penalty",)
@@ -143,14 +144,14 @@ def measure_information_loss(
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
         For generalized releases: the number of classes or buckets and their median size, k, suppressed records and the
         certainty penalty. For noise: the mean distance by which numbers move, and the share of changed categories. The
-        k of a bucketized release is that of its exact quasi-identifiers. The certainty penalty of such a release is 0,
+        k of a bucketized release is the k of its exact quasi-identifiers. The certainty penalty of such a release is 0,
         because buckets lose only the link to the sensitive values. If few people are suppressed, the penalty has only
         bounds; see `withhold_penalty`.
     """
@@ -169,7 +170,7 @@ def measure_linkage(
     seeds : int
         The number of repeats of randomized steps.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def measure_linkage(
 
 @dataclass(frozen=True)
 class AdversaryGains(Question):
-    """Brickell and Shmatikov's accuracy gain and knowledge gain of a release; see `build_gain_rows`."""
+    """Question about Brickell and Shmatikov's accuracy gain and knowledge gain of a release; see `build_gain_rows`."""
 
     sensitive: str
     primary_measure = "accuracy_gain"
@@ -213,14 +214,15 @@ def measure_adversary_gains(
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
     sensitive : str, optional
-        If None, the first sensitive attribute.
+        The sensitive attribute; if None, the first sensitive attribute of the dataset.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
-        Rows `accuracy_gain` and `knowledge_gain`; the baseline has the same classes with randomly permuted values.
+        Rows `accuracy_gain` and `knowledge_gain`; the baseline is the same gain for the same classes with randomly
+        permuted sensitive values.
     """
     question = AdversaryGains(choose_sensitive(dataset, sensitive))
     return require_possible(evaluate(dataset, sanitizers, measures=[question], min_count=min_count))
@@ -235,12 +237,12 @@ def measure_reference_gains(datasets: Sequence[Dataset], *, min_count: MinCount 
     datasets : list of Dataset
         The datasets to measure, at least one.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
-        Rows of `describe` and of `measure_adversary_gains`, by dataset.
+        The rows of `describe` and of `measure_adversary_gains` for each dataset.
     """
     if not datasets:
         raise UsageError("`datasets` must hold at least one dataset; got an empty list.")
@@ -253,9 +255,10 @@ def measure_reference_gains(datasets: Sequence[Dataset], *, min_count: MinCount 
 
 
 def build_gain_rows(row: Callable[..., Row], release: Release, sensitive: str, *, rng: Sequence[int]) -> list[Row]:
-    """Return the rows of both gains of a release.
+    """Return the rows of the accuracy gain and the knowledge gain of a release.
 
-    Both gains reveal how many people are guessed correctly with the release and without it.
+    Both gains reveal how many people are guessed correctly, with and without the release, so the threshold rule applies
+    to these numbers of people.
     """
     found, n = summarize_disclosure(release, sensitive, rng=rng), release.headcount
     gain = partial(withholding.Revealing, people=np.array([found.right, found.before]) * n, of=n)

@@ -1,4 +1,4 @@
-"""Tidy results: one row per number, with the columns `COLUMNS`, which state what the number is.
+"""Tidy results: one row per number, with the columns `COLUMNS`, which describe the number.
 
 | column | meaning |
 |---|---|
@@ -95,7 +95,7 @@ def join_results(*results: pd.DataFrame) -> pd.DataFrame:
 def collect_rows(parts: Sequence[Any]) -> pd.DataFrame:
     """Join lists of rows and tables of results, in their order.
 
-    Consecutive lists become one table at once, because making a table takes longer than making its rows.
+    Consecutive lists of rows become one table together, because building a table takes longer than building its rows.
     """
     found: list[pd.DataFrame] = []
     for lists, group in groupby(parts, lambda part: isinstance(part, list)):
@@ -114,8 +114,8 @@ def build_row(
     """Build one row of results; without `better`, the row takes the direction of the measure.
 
     `dataset` and `sanitizer` are texts, see `make_row_builder`. `interval` is (`low`, `high`). A `value` or `baseline`
-    may be a `withholding.ReportedCount` or `Revealing`, which knows the people that it counts or reveals. The function
-    withholds the number if these people are fewer than `min_count`.
+    may be a `withholding.ReportedCount` or `Revealing`, which holds the number of people whom the value counts or would
+    reveal. The function withholds the value if it would reveal a count of fewer than `min_count` people.
     """
     shown, low, high = withholding.withhold_number(value, min_count, interval)
     base = withholding.withhold_number(baseline, min_count)[0]
@@ -133,12 +133,12 @@ def build_row(
 def make_row_builder(
     dataset: Dataset, sanitizer: Sanitizer, seed: int | str, min_count: int = LIMIT
 ) -> Callable[..., Any]:
-    """Return a function that builds one row of a release's results, `build_row(measure, value, **columns)`."""
+    """Return a function `build_row(measure, value, **columns)` that builds one row of a release's results."""
     return partial(build_row, dataset=dataset.name, seed=seed, min_count=min_count, **describe_setting(sanitizer))
 
 
 def describe_setting(sanitizer: Sanitizer) -> Row:
-    """Return the columns by which results name a sanitizer.
+    """Return the columns of results that identify a sanitizer and its parameters.
 
     Examples
     --------
@@ -155,9 +155,10 @@ def describe_setting(sanitizer: Sanitizer) -> Row:
 
 
 def name_setting(row: Any) -> str:
-    """Return the name of a row's release for people: its sanitizer and main parameter.
+    """Return a readable name of a row's release: its sanitizer and main parameter.
 
-    If no parameter is the main one, the name has all parameters. The name of an l includes the kind of diversity.
+    If the sanitizer has no main parameter, the name has all parameters. If the main parameter is l, the name includes
+    the kind of diversity.
 
     Examples
     --------
@@ -174,12 +175,12 @@ def name_setting(row: Any) -> str:
 
 
 def name_full_setting(row: Any) -> str:
-    """Return the name of a row's release for people, with all its parameters."""
+    """Return a readable name of a row's release, with all parameters of the sanitizer."""
     return catalogue.sanitizer_label(row.sanitizer, more=row.parameters)
 
 
 def name_settings(rows: pd.DataFrame) -> list[str]:
-    """Return the name of each row's release for people, with all parameters if the short name is not unique."""
+    """Return a readable name of each row's release, with all parameters if the short name is not unique."""
     own = {(row.sanitizer, row.parameters): row for row in rows[[*SETTING_COLUMNS, "parameter", "bound"]].itertuples()}
     short = {key: name_setting(row) for key, row in own.items()}
     many = Counter(short.values())
@@ -211,9 +212,9 @@ def tidy(rows: Iterable[Row]) -> pd.DataFrame:
 
 @validated
 def compute_row_ids(results: Results) -> list[str]:
-    """Return the id of each row, by which pages, cards and `results.csv` name it.
+    """Return the id of each row, by which pages, cards and `results.csv` refer to the row.
 
-    An id is eight hexadecimal digits that depend on the columns of `KEY_COLUMNS` and not on the value.
+    An id consists of eight hexadecimal digits, which depend on the columns `KEY_COLUMNS` and not on the value.
 
     Examples
     --------
@@ -225,7 +226,7 @@ def compute_row_ids(results: Results) -> list[str]:
 
 @validated
 def compute_mean_ids(results: Results) -> list[str]:
-    """Return the id of each row without its seed: rows that differ only in their seed have the same id.
+    """Return an id of each row that does not depend on the seed: rows that differ only in their seed have the same id.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def compute_mean_ids(results: Results) -> list[str]:
 
 @validated
 def compute_release_ids(rows: Annotated[pd.DataFrame, partial(check_results, columns=SETTING_COLUMNS)]) -> list[str]:
-    """Return the id of the release of each row, which depends on the columns of `SETTING_COLUMNS`."""
+    """Return the id of each row's release; the id depends on the columns `SETTING_COLUMNS`."""
     return _digest_columns(rows, SETTING_COLUMNS)
 
 
@@ -251,7 +252,7 @@ def _digest_columns(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 @validated
 def describe_source(results: Results) -> str:
-    """Return the dataset, study and sensitive attribute of the results, on which the numbers of a release depend.
+    """Return a text with the dataset, study and sensitive attribute, on which the numbers of all releases depend.
 
     Examples
     --------
@@ -265,27 +266,27 @@ def describe_source(results: Results) -> str:
 
 
 def mark_withheld(results: pd.DataFrame) -> pd.DataFrame:
-    """Mark rows that have neither a value nor a reason as withheld."""
+    """Set the status of rows that have neither a value nor a status to "withheld"."""
     bare = results.value.isna() & (results.status == "")
     return results.assign(status=results.status.mask(bare, "withheld")) if bare.any() else results
 
 
 def select_measured(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with a measurement, withheld or not, without the rows that report why a number is missing."""
+    """Return the rows whose number was measured, even if it is withheld; leave out rows with another status."""
     return results[~results.status.isin(REASONS)]
 
 
 def is_single_miner(results: pd.DataFrame) -> pd.Series:
-    """Return, as a boolean Series, which rows belong to a single miner."""
+    """Return, as a boolean Series, whether each row belongs to a single miner."""
     return ~results.miner.isin(("", *SUMMARIES)) & (results.control == "")
 
 
 @validated
 def summarize_miners(results: Results, miner_set: str = "", *, averages: bool = True) -> pd.DataFrame:
-    """Return the worst case over miners and their average, for each sanitizer, seed, measure and target.
+    """Return the worst value over miners and the average over miners, for each sanitizer, seed, measure and target.
 
-    A withheld worst case keeps its bounds. An average that would reveal a withheld number has bounds instead of a
-    value. If a withheld number without bounds may be the worst, neither number is shown.
+    A withheld worst value keeps its bounds. An average that would reveal a withheld number has bounds instead of a
+    value. If a withheld number without bounds may be the worst, neither the worst value nor the average is shown.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def summarize_miners(results: Results, miner_set: str = "", *, averages: bool = 
     Returns
     -------
     DataFrame
-        Rows of miner `worst` and `average`, of that `miner_set`.
+        Rows of the miners `worst` and `average`, with `miner_set` in their column of this name.
     """
     expect.kind("miner_set", miner_set, str)
     expect.kind("averages", averages, bool)
@@ -316,18 +317,18 @@ def summarize_miners(results: Results, miner_set: str = "", *, averages: bool = 
 
 
 def group_positions(results: pd.DataFrame, columns: Sequence[str]) -> list[IntArray]:
-    """Return the positions of rows that are equal in `columns`, as integer arrays in order of first appearance."""
+    """Return the positions of each group of rows with equal `columns`, as integer arrays by first appearance."""
     number = results.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
     return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1]) if len(number) else []
 
 
 @validated
 def average_seeds(results: Results) -> pd.DataFrame:
-    """Return one row in place of the rows of several seeds: their mean, with the 95% interval over repeats.
+    """Replace rows that differ only in their seed by one row: their mean, with the 95% interval over the repeats.
 
     A row with only one seed keeps its own interval, which covers the variation of people. If one of the values is
-    withheld, the mean has the widest bounds instead of a value. The threshold rule also withholds a mean of counts: the
-    counts 21, 0 and 0 may be shown, but their mean, 7, may not.
+    withheld, the mean has no value, and its bounds are the smallest and the largest bound of the values. The threshold
+    rule also applies to a mean of counts: the counts 21, 0 and 0 may be shown, but their mean, 7, may not.
     """
     results = select_measured(results)
     keys = [column for column in COLUMNS if column not in ("seed", *NUMBER_COLUMNS, "status")]
@@ -364,9 +365,9 @@ def _average(part: Mapping[str, Array | FloatArray]) -> dict[str, Any]:
 
 
 def _is_few_on_average(counts: FloatArray, of: float) -> bool:
-    """Return whether the threshold rule withholds the mean of counts even though it shows the counts.
+    """Return whether the threshold rule withholds the mean of counts but not the counts themselves.
 
-    If a count below the limit is shown, the reader of the count requested a lower limit, which is at most that count.
+    If a count below the limit is shown, the user requested a lower limit, which is at most this count.
     """
     for people in (counts, of - counts):
         shown = people[people > 0]
@@ -377,7 +378,7 @@ def _is_few_on_average(counts: FloatArray, of: float) -> bool:
 
 @validated
 def convert_to_shares(results: Results) -> pd.DataFrame:
-    """Divide each number that has an `of` by this `of`, so that the number becomes a share."""
+    """Divide each number of a row that has a whole, `of`, by this whole, so that the number becomes a share."""
     numbers = [name for name in NUMBER_COLUMNS if name != "of"]
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
 
@@ -392,7 +393,7 @@ def _check_people(name: str, value: Any) -> None:
 def withhold_counts(
     results: Results, min_count: MinCount, of: Annotated[float, _check_people] = np.inf
 ) -> pd.DataFrame:
-    """Withhold counts of fewer than `min_count` people, or of all people but fewer, and show only their bounds.
+    """Withhold counts that include or leave out fewer than `min_count` people, and show only their bounds.
 
     A baseline that is such a count is withheld without bounds.
 
@@ -401,7 +402,7 @@ def withhold_counts(
     results : DataFrame
         Tidy results.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
     of : int, or infinite
         The number of people who could be counted; infinite if unknown.
 
@@ -422,13 +423,13 @@ def withhold_counts(
 
 
 def find_people_counts(results: pd.DataFrame) -> pd.Series:
-    """Return, as a boolean Series, which rows count people."""
+    """Return, as a boolean Series, whether each row is a count of people."""
     people = [measure for measure in dict.fromkeys(results.measure) if measure_facts(measure).counts_people]
     return results.measure.isin(people) & (results.variant != "weighted")
 
 
 def describe_bounds(low: Any, high: Any) -> str:
-    """Return a withheld count as words, by its bounds.
+    """Return words that describe a withheld count by its bounds.
 
     Examples
     --------
@@ -441,7 +442,7 @@ def describe_bounds(low: Any, high: Any) -> str:
 def estimate_share(people: float, of: int) -> ReportedCount:
     """Return a share of `of` people with Wilson's 95% interval.
 
-    The interval is valid for other people, each of whom is drawn at random, if the same rule guesses for them.
+    The interval is valid for other people who are drawn at random, one by one, and guessed by the same rule.
     `estimate_share_in_classes` gives a wider interval for people who are right or wrong together.
 
     Examples
@@ -453,7 +454,7 @@ def estimate_share(people: float, of: int) -> ReportedCount:
 
 
 def estimate_share_in_classes(who: BoolArray, classes: IntArray | None) -> ReportedCount:
-    """Return the share of people whom `who`, a boolean array (m,), selects, with the interval of a class sample.
+    """Return the share of people whom `who`, a boolean array (m,), selects, with the interval for a sample of classes.
 
     >>> estimate_share_in_classes(np.arange(40) < 20, np.arange(40) // 10).shown(10)[0]
     0.5
@@ -463,6 +464,6 @@ def estimate_share_in_classes(who: BoolArray, classes: IntArray | None) -> Repor
 
 
 def compute_people_interval(people: float, of: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval of a share, as numbers of people."""
+    """Return Wilson's 95% interval of the share `people` / `of`, multiplied by `of`, as two numbers of people."""
     low, high = wilson(int(people), of)
     return low * of, high * of

@@ -1,4 +1,4 @@
-"""Random samples of large tables, for work that takes each record by itself or makes hundreds of releases."""
+"""Random samples of large tables, for work that processes records one by one or makes hundreds of releases."""
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import encode_values
@@ -12,10 +12,10 @@ SAMPLE_SIZE = 5_000  # with 20,000 records and eleven quasi-identifiers notebook
 
 @validated
 def sample_large_table(dataset: Dataset, records: int = 0) -> Dataset:
-    """Return the dataset, or a random sample of `SAMPLE_SIZE` of its records if it is large.
+    """Return the dataset or, if it is large, a random sample of `SAMPLE_SIZE` of its records.
 
-    A dataset is large if it has more than `MAX_RECORDS` records, or if records times sensitive values exceed
-    `MAX_CELLS`.
+    A dataset is large if it has more than `MAX_RECORDS` records, or if the number of records times the number of
+    sensitive values exceeds `MAX_CELLS`.
 
     Parameters
     ----------
@@ -35,6 +35,6 @@ def sample_large_table(dataset: Dataset, records: int = 0) -> Dataset:
 
 
 def _count_values(dataset: Dataset) -> int:
-    """Return the number of values of the sensitive attribute that has the most; numbers are learned in few bands."""
+    """Return the largest number of values of a categorical sensitive attribute; numbers are learned in few bands."""
     schema = dataset.schema
     return max((len(encode_values(dataset.cells[a])[1]) for a in schema.sensitive if not schema[a].numeric), default=0)

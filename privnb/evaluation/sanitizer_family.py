@@ -1,6 +1,6 @@
 """All sanitizers of the package over their parameters, measured for the efficient frontier (Li and Li 2009, section 4).
 
-Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
+Both the privacy and the utility of each release are measured, so that any pair of measures can be the axes of a chart.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -95,18 +95,19 @@ def build_family(
     epsilon: str | float = "",
     profile: ProfileName = "quick",
 ) -> list[Sanitizer]:
-    """Build every sanitizer of the package at each value of its parameter, after the reference releases.
+    """Return the reference sanitizers, followed by every sanitizer of the package at each value of its parameter.
 
-    A sanitizer without such a parameter has the settings that its class states. The parameters apply to the first
-    sensitive attribute: l limits the share of each value in a class to 1/l (`FrequencyDiversity`), t uses equal
-    distances, and delta is that of `DeltaDisclosure`. The budget epsilon applies to each attribute that noise can
-    change. The quick profile leaves out `slow` sanitizers, such as `KMember`, for l, t and delta.
+    A sanitizer without one of these parameters is built with the settings that its class lists. The parameters l, t and
+    delta apply to the first sensitive attribute: l limits the share of each value in a class to 1/l
+    (`FrequencyDiversity`), t is for equal distances between values, and delta is the parameter of `DeltaDisclosure`.
+    The budget epsilon applies to each attribute that noise can change. The quick profile leaves out `slow` sanitizers,
+    such as `KMember`, for l, t and delta.
 
     Parameters
     ----------
     dataset : Dataset
     k, l, t, delta, epsilon : str, int or float
-        One number, or several separated by commas; if empty, the numbers of the profile.
+        One number, or several numbers separated by commas; if empty, the numbers of the profile.
     profile : str
         The name of the profile, one of `PROFILES`.
 
@@ -141,14 +142,16 @@ def build_family(
 def build_diverse(dataset: Dataset, *, k: str | float) -> list[Sanitizer]:
     """Return the sanitizers that generalize until classes of at least `k` people are diverse in their sensitive values.
 
-    In the first form, every class has at least two different values. In the second form, no value has more than 95% of
-    a class (`NEARLY_CERTAIN`). A model that the whole table violates is left out, because no release satisfies it.
+    Each sanitizer is returned in two forms, which define a diverse class in two ways. In the first form, every class
+    has at least two distinct sensitive values. In the second form, no sensitive value occurs in more than 95% of a
+    class (`NEARLY_CERTAIN`). A privacy model that the whole table violates is left out, because no release satisfies
+    it.
 
     Parameters
     ----------
     dataset : Dataset
     k : str, int or float
-        One number, or several separated by commas.
+        One number, or several numbers separated by commas.
 
     Returns
     -------
@@ -168,11 +171,11 @@ def build_diverse(dataset: Dataset, *, k: str | float) -> list[Sanitizer]:
 
 @validated
 def choose_axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utility_loss") -> dict[str, str]:
-    """Return the two measures of a chart: the given measures or, by default, those of Li and Li.
+    """Return the two measures that are the axes of a chart: the given measures or, by default, those of Li and Li.
 
-    If a table has no large populations, the utility loss is not defined, and the certainty penalty replaces it. If a
-    table has no sensitive attribute, the certainty penalty replaces the utility measure of the package, and the share
-    of people who are re-identified replaces the privacy measure.
+    If the table has no large populations, the utility loss is not defined, and the certainty penalty replaces it. If
+    the table has no sensitive attribute, the certainty penalty replaces the given utility measure, and the share of
+    people who are re-identified replaces the given privacy measure; only functions marked with `@measure` stay.
 
     Parameters
     ----------
@@ -219,27 +222,28 @@ def evaluate_family(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Measure the releases of `sanitizers`.
+    """Measure the privacy and the utility of the releases of `sanitizers`.
 
-    `accuracy_gain` is exact for classes and buckets. A release with noise has no classes, so its gain is the gain of
-    each miner. The rows of miner `worst` have the gain in both cases, so that every release has such a row. For noise,
-    this gain is a lower bound: it is at least 0, because anybody can guess the most common value, and `high` is
-    infinite. No miner is run on classes, because a miner cannot do better than the most common value of each class.
+    `accuracy_gain` is exact for classes and buckets. A release with noise has no classes, so a gain is measured for
+    each miner. In both cases, a row of the miner `worst` holds the largest gain, so that every release has such a row.
+    For noise, this gain is a lower bound: it is at least 0, because anybody can guess the most common value, and the
+    upper bound `high` is infinite. No miner is run on classes, because a miner cannot do better than the most common
+    value of each class.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
     *measures : str
-        Names from `MEASURES`; the full profile measures everything.
+        Names of measures from `MEASURES`; the full profile computes all measures.
     profile : str
         The name of the profile, one of `PROFILES`.
     miners : str, estimator, or list of those
         The miners that learn from noise; if empty, the miners of the profile.
     seeds : int
-        The number of seeds of random sanitizers; if 0, 10. Other sanitizers are run once. `workload_utility`
-        and the errors of queries depend on random folds and queries, so they have this number of seeds for every
-        sanitizer.
+        The number of seeds of randomized sanitizers; if 0, there are 10 seeds. Other sanitizers are run once. The
+        measure `workload_utility` depends on random folds, and the errors of queries depend on random queries; these
+        measures are computed with all seeds for every sanitizer.
     min_class_size : int
         The minimum class size; see `evaluation.measure_combinations`.
     min_count : int
@@ -250,9 +254,9 @@ def evaluate_family(
     Returns
     -------
     DataFrame
-        Rows of `trade_off.trade_off`, of `evaluation.measure_combinations`, and of the other evaluations that measure
-        `measures`. If a sanitizer cannot reach its bound, its row `classes` has the status "not possible", and it has
-        no other rows; see `describe_refusals`.
+        The rows of `trade_off.trade_off`, of `evaluation.measure_combinations`, and of the evaluations that compute
+        `measures`. If a sanitizer cannot reach its bound, its only row is `classes`, with the status "not possible";
+        see `describe_refusals`.
     """
     plan = _Plan(dataset, find_profile(profile), measures, miners, seeds, min_class_size, min_count)
     return plan.evaluate(as_list(sanitizers), store)
@@ -268,7 +272,7 @@ def is_marked(measure: Any, kind: Any = None) -> bool:
     ----------
     measure : function or other
     kind : str, optional
-        The kind that the measure must have, "privacy" or "utility"; if None, either.
+        The kind that the measure must have, "privacy" or "utility"; if None, any kind.
 
     Returns
     -------
@@ -308,13 +312,13 @@ def describe_refusals(dataset: Dataset, sanitizers: Sequence[Sanitizer], results
 
 @validated
 def vary_parameter(dataset: Dataset, tuned: str, values: Sequence[float]) -> dict[float, Sanitizer]:
-    """Return one sanitizer at each value of one of its parameters, for `sweep_parameter`.
+    """Return, for `sweep_parameter`, one kind of sanitizer at each value of one of its parameters.
 
     Parameters
     ----------
     dataset : Dataset
     tuned : str
-        A kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon".
+        A kind of sanitizer and the letter of a parameter, such as "Mondrian t" or "LaplaceNoise epsilon".
     values : list of float
         The values of the parameter.
 
@@ -325,7 +329,7 @@ def vary_parameter(dataset: Dataset, tuned: str, values: Sequence[float]) -> dic
     Raises
     ------
     ValueError
-        If the kind of sanitizer lacks that parameter, or cannot have one of the values.
+        If the kind of sanitizer lacks the parameter, or if the parameter cannot have one of the values.
     """
     expect.strings(tuned=tuned)
     expect.numbers("values", values)
@@ -346,7 +350,7 @@ def vary_parameter(dataset: Dataset, tuned: str, values: Sequence[float]) -> dic
 
 
 def _check_settings(name: str, value: Any) -> None:
-    """Raise TypeError unless `value` gives sanitizers by the values of a parameter."""
+    """Raise TypeError unless `value` is a mapping from values of a parameter to sanitizers."""
     expect.kind(name, value, Mapping, instead="`vary_parameter` gives it.")
     expect.all_of(name, list(value.values()), Sanitizer, instead=Sanitizer.HINT)
 
@@ -363,7 +367,7 @@ def sweep_parameter(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> tuple[Callable[[float], pd.DataFrame], pd.DataFrame | None]:
-    """Return the function that `frontier.tune` searches along one parameter.
+    """Return the function of one parameter that `frontier.tune` searches.
 
     Parameters
     ----------
@@ -375,9 +379,9 @@ def sweep_parameter(
     Returns
     -------
     evaluate : function
-        `evaluate(value)` returns the results of the release at a value.
+        `evaluate(value)` returns the results of the release at a value of the parameter.
     whole : DataFrame or None
-        The results of all values, only in the full profile.
+        The results at all values of the parameter in the full profile; None in other profiles.
     """
     plan, whole = _Plan(dataset, find_profile(profile), measures, miners, seeds, min_class_size, min_count), None
     if plan.profile.family["all"]:
@@ -424,7 +428,7 @@ class _Plan:
 
     @cached_property
     def questions(self) -> dict[bool, dict[str, Question]]:
-        """Return the questions to releases without noise and with noise: `{noisy: {evaluation: question}}`."""
+        """Return the questions about releases without noise and with noise, as `{noisy: {evaluation: question}}`."""
         target = find_sensitive(self.dataset)
         # All releases share one question, since it caches their common results.
         losses: dict[str, Question] = {"trade_off": trade_off.Losses(target)} if target else {}
@@ -460,12 +464,12 @@ class _Plan:
         return self.join(run_evaluations({"": tasks}, store, "measure releases").values())
 
     def evaluate_here(self, sanitizer: Sanitizer, store: Folder) -> pd.DataFrame:
-        """Return the results of one sanitizer, computed in this process, because starting others would take longer."""
+        """Return the results of one sanitizer, computed in this process, because starting others takes longer."""
         call = Store(store).call if store else lambda function, *given: function(*given)
         return self.join([call(task.func, *task.args) for task in self.tasks(sanitizer)])
 
     def join(self, parts: Any) -> pd.DataFrame:
-        """Return all rows as one table, with the rows of the worst adversary."""
+        """Return the rows of all parts as one table, with additional rows of the worst adversary."""
         found = drop_repeated_rows(parts)
         absent = (found.status == "not possible").groupby([found[name] for name in SETTING_COLUMNS]).transform("any")
         # One row reports that there is no release. The numbers of its stand-in are not the sanitizer's.
@@ -475,18 +479,18 @@ class _Plan:
 
 
 def _as_lower_bounds(gains: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy gains, with those of miners as lower bounds; guesses of the most common value have the gain 0."""
+    """Return accuracy gains; those of miners become lower bounds of at least 0, the gain of the most common value."""
     mined = gains.miner != ""
     least = {column: gains[column].mask(mined, gains[column].clip(lower=0)) for column in ("value", "baseline")}
     return gains.assign(**least, high=gains.high.mask(mined, np.inf))
 
 
 def _is_refused(sanitizer: Sanitizer, results: pd.DataFrame) -> pd.Series:
-    """Return, as a boolean Series, which rows report that a sanitizer could not reach its bound."""
+    """Return, as a boolean Series, whether each row reports that a sanitizer cannot reach its bound."""
     return _is_about(sanitizer, results) & (results.status == "not possible")
 
 
 def _is_about(sanitizer: Sanitizer, results: pd.DataFrame) -> pd.Series:
-    """Return, as a boolean Series, which rows are about a sanitizer."""
+    """Return, as a boolean Series, whether each row is about a sanitizer."""
     named = describe_setting(sanitizer)
     return (results.sanitizer == named["sanitizer"]) & (results.parameters == named["parameters"])

@@ -1,9 +1,9 @@
 """A store of results: each evaluation is stored under a digest of its inputs and computed only once.
 
-A run that is killed continues where it stopped, with the same numbers to the last digit. Only tidy results and single
-numbers are stored, never records, releases or guesses about people. The store does not use Memory of joblib, which
-stores any return value, depends on the dtype of a column through its pickled key, and notices only changes of the
-function itself.
+After a run is killed, the next run continues where it stopped, and computes the same numbers to the last digit. Only
+tidy results and single numbers are stored, never records, releases or guesses about people. The store does not use
+joblib's `Memory`, because `Memory` stores any return value, uses a key that depends on the dtype of a column, and
+notices only changes of the function itself.
 """
 
 import concurrent.futures
@@ -58,7 +58,7 @@ Made = tuple[Entry, str]  # an entry, and why it could not be kept
 
 @dataclass(frozen=True)
 class Store:
-    """Results in files of `folder`, one per evaluation; several processes may use it at once.
+    """Results in files of `folder`, one file per evaluation; several processes may use the folder at once.
 
     The folder is created if it is missing, and Git ignores it. A folder that contains other files is refused.
     """
@@ -75,15 +75,16 @@ class Store:
                 (folder / name).write_text(text, encoding="utf-8")
 
     def call(self, function: Callable[..., Result], *inputs: Any, **options: Any) -> Result:
-        """Return the result of `function(*inputs, **options)`, from the folder if the folder holds it.
+        """Return the result of `function(*inputs, **options)`; read it from the folder if the folder has it.
 
-        `function` must draw only from the seeds that it is given. A damaged entry counts as missing. A result that
-        cannot be written is returned but not stored, which `progress.say` reports once.
+        `function` must draw random numbers only from the seeds among its arguments. A damaged entry counts as missing.
+        If a result cannot be written, it is returned but not stored, and a warning reports this once.
 
         Raises
         ------
         UsageTypeError
-            For inputs without a digest, and for results other than tidy results or a number, which are not stored.
+            For an input that has no digest, and for a result other than tidy results or a number, because such a result
+            is not stored.
         """
         key = self.key(function, *inputs, **options)
         entry, trouble = self._found_or_made(key, function, inputs, options)
@@ -93,7 +94,7 @@ class Store:
     def _found_or_made(
         self, key: str, function: Callable[..., Result], inputs: Iterable[Any], options: Mapping[str, Any]
     ) -> tuple[Entry, str]:
-        """Return the entry, and the reason why it could not be stored ("" if it is stored)."""
+        """Return the entry, and the reason why the entry could not be stored ("" if it is stored)."""
         entry, trouble = self._read(key), ""
         if entry is None:
             text = _encode(function(*inputs, **options))
@@ -127,7 +128,7 @@ class Store:
     def _write(self, key: str, text: bytes) -> None:
         """Write an entry completely or not at all.
 
-        If two processes write the same entry, the later one replaces it with an equal one.
+        If two processes write the same entry, the later process replaces the file with an equal file.
         """
         atomic_write(Path(self.folder) / f"{key}{ENTRY}", _checksum(key, text) + b"\n" + text, 0o600)
 
@@ -145,17 +146,18 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
 def run_tasks(
     tasks: Iterable[Task], store: Store, *, jobs: int | None = None, description: str = "evaluate"
 ) -> list[Any]:
-    """Return the results of independent `tasks`, in their order, without repeating tasks whose results `store` has.
+    """Return the results of independent `tasks`, in the order of the tasks; do not repeat tasks with stored results.
 
     `tasks` are `functools.partial` objects such as `partial(measure_good_utility, dataset, [KMember(2)])`; equal tasks
     are computed once. If a task's function has the attribute `shared = 3`, tasks with the same first three inputs,
-    which name a release, run in one process. `jobs` is the number of processes at a time, which does not change any
-    result. None means one process per available core, and only this process if there is a single core, or while small
-    tables take less time than starting workers. `progress.track` shows the progress and the remaining time.
+    which determine a release, run in one process. `jobs` is the number of processes that run at a time; it does not
+    change any result. If `jobs` is None, there is one process per available core. Only this process is used if there is
+    a single core, or while the tasks of small tables take less time than starting workers. `progress.track` shows the
+    progress and the remaining time.
 
-    The first error stops the run and is raised, with the task's number in a note. Finished results are stored, and
-    unfinished tasks are stopped, as after an interrupt. A task with a method that a notebook's cell defines runs in
-    this process after all others, and its result is not stored.
+    The first error stops the run and is raised, with the number of the failed task in a note. As after an interrupt,
+    finished results are stored, and unfinished tasks are stopped. A task with a method that a notebook's cell defines
+    runs in this process after all other tasks, and its result is not stored.
     """
     tasks = list(tasks)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
@@ -197,7 +199,7 @@ def _key_or_none(store: Store, task: Task) -> str | None:
 
 
 def _is_like_worker() -> bool:
-    """Return whether this process computes as a worker does, with the code that a worker would load."""
+    """Return whether this process has the environment of a worker, and the code that a worker would load."""
     return all(os.environ.get(name) == value for name, value in ENVIRONMENT.items()) and is_unchanged()
 
 
@@ -209,9 +211,10 @@ def _is_small(tasks: Sequence[Task]) -> bool:
 def _evaluate_groups(
     groups: list[Places], jobs: int | None, store: Store, tasks: Sequence[Task]
 ) -> Generator[tuple[Places, list[Made]], None, None]:
-    """Yield (places, [(entry, trouble)]) of each group of places as it is finished.
+    """Yield (places, [(entry, trouble)]) of each group of places as soon as the group is finished.
 
-    The first groups run in this process, while no other core is available or while small tables take a few seconds.
+    The first groups run in this process as long as no other core is available, or for a few seconds if the tables are
+    small.
     """
     here = jobs is None and _is_like_worker()
     begun = time.process_time()  # processor time, because workers also take longer to start on a busy machine
@@ -238,7 +241,7 @@ def _evaluate_groups(
 
 
 def _shared_inputs(place: int, task: Task) -> Hashable:
-    """Return a key of the inputs that the tasks of one process share, or the place of a task that shares no input."""
+    """Return a key of the inputs that tasks in one process share; for a task that shares no input, return its place."""
     inputs = getattr(task.func, "shared", 0)
     return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
 
@@ -269,7 +272,7 @@ _worker_state: dict[str, Any] = {}  # the store and the tasks, `{place: task}`
 
 
 def _start_worker(parent: Connection, environment: dict[str, str], store: Store, tasks: Mapping[int, Task]) -> None:
-    """Prepare a worker without progress bars, which ends as soon as the parent closes its side of the pipe or dies."""
+    """Prepare a worker without progress bars; it ends as soon as the parent dies or closes its side of the pipe."""
     os.environ.clear()  # the server has the environment of the first run
     os.environ.update(environment | {progress.FILE: os.devnull})
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt reaches the parent too, which decides
@@ -341,8 +344,8 @@ def _decode(text: bytes) -> Entry:
 def _build_results(entries: Sequence[Entry]) -> list[Any]:
     """Return numbers as they are, and tidy results as tables.
 
-    Tables with columns of the same types are built at once and divided, because building two dozen Series per table
-    takes longer than most evaluations.
+    Tables with columns of the same types are built as one table, which is then divided, because building two dozen
+    Series per table takes longer than most evaluations.
     """
     found = list(entries)
     alike: dict[tuple[str, ...], Places] = {}

@@ -1,4 +1,4 @@
-"""The losses of privacy and of utility of releases, on one scale each (Li and Li, KDD 2009, sections 4 and 5.2).
+"""The losses of privacy and utility of releases, each on one scale (Li and Li, KDD 2009, sections 4 and 5.2).
 
 The privacy loss is compared with the release without quasi-identifiers, and the utility loss with the original. Large
 populations are found once for all sanitizers of a call.
@@ -80,9 +80,10 @@ class Losses(Question):
     ----------
     sensitive : str
     distance : str
-        One of `tradeoff.DISTANCES`; `variant` names it unless it is that of the paper.
+        The distance, one of `tradeoff.DISTANCES`. The column `variant` contains the distance unless it is the distance
+        of the paper.
     support : float
-        The minimum size of large populations, minSup: a share of the records above 0.
+        minSup, the minimum size of a large population, as a share of the records; above 0.
     hierarchies : dict of str to Generalization, optional
         The hierarchies, by attribute, whose nodes define large populations; if None, the hierarchies of the dataset.
 
@@ -91,14 +92,14 @@ class Losses(Question):
     - `classes`: the number of equivalence classes or buckets, withheld if it would disclose a small number of people.
       The status of this row is "not possible" if even all records together break a privacy model; then there is no
       other row.
-    - `privacy_loss` of the worst-off person (P_loss), and `mean_privacy_loss`. The baseline is the mean over ten random
-      permutations (fewer in large tables) of the sensitive values in the same classes. A release with noise has neither
-      row.
-    - `certain_disclosure_share`: the share of people whose loss is at least the loss of a person with the most common
-      value if this value is disclosed with certainty.
+    - `privacy_loss` of the worst-off person (P_loss), and `mean_privacy_loss`. The baseline of each is the mean of the
+      same loss over ten random permutations (fewer in large tables) of the sensitive values, with the same classes. A
+      release with noise has neither row.
+    - `certain_disclosure_share`: the share of people whose loss is at least the loss from disclosing the most common
+      value with certainty.
     - `utility_loss` (U_loss), with the release without quasi-identifiers as baseline, and `worse_than_trivial`, the
-      share of large populations for which the release has a larger error than that baseline. A table without large
-      populations has neither row.
+      share of large populations for which the error of the release is larger than that of the release without
+      quasi-identifiers. A table without large populations has neither row.
     """
 
     sensitive: str
@@ -164,14 +165,14 @@ def measure_scales(
     distance, support
         See `Losses`, for the first sensitive attribute.
     min_count : int
-        Values of fewer people are withheld, together with other values that would reveal them.
+        Numbers about values that fewer people have are withheld, together with other numbers that would reveal them.
 
     Returns
     -------
     DataFrame
-        Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, named in `group`,
-        in ascending order of loss. `large_populations`: 0 if no group is large enough, or if the sensitive attribute
-        has too many values.
+        Rows about the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` for each sensitive value,
+        which is in the column `group`, in ascending order of loss; and `large_populations`, which is 0 if no group is
+        large enough, or if the sensitive attribute has too many values.
     """
     sensitive = choose_unknown_sensitive(dataset, None)
     row, revealed = make_row_builder(dataset, Identity(), 1), compute_revealed_losses(dataset, sensitive, distance)
@@ -216,7 +217,7 @@ def compare_gains(
     folds : int
         The folds of the cross-validation, at least 2.
     min_count : int
-        Numbers of fewer people are withheld.
+        Numbers about fewer people are withheld.
 
     Returns
     -------
@@ -247,11 +248,11 @@ def compare_gains(
 
 @validated
 def order_values(dataset: Dataset) -> Dataset:
-    """Return the dataset with the values of each quasi-identifier in the order of its hierarchy.
+    """Return the dataset with hierarchies that keep only the order of the values of each quasi-identifier.
 
     Mondrian then cuts between any two neighboring values: numbers become ranges, and the categories of a taxonomy keep
-    the order of its leaves. The hierarchies of the paper's Mondrian are not known. Labels end at values of their
-    classes, as in the paper, so such releases are counted but neither shown nor published.
+    the order of its leaves. The hierarchies of the paper's Mondrian are not known. Because labels begin and end at
+    values that occur in their classes, as in the paper, such releases are counted but neither shown nor published.
     """
     lines: dict[str, Any] = {}
     for name, own in dataset.hierarchies.items():
@@ -273,7 +274,7 @@ def find_large_populations(
     ----------
     dataset : Dataset
     sensitive : str or None
-        The sensitive attribute; if None, only the sizes of the populations are needed.
+        The sensitive attribute; if None, the populations have sizes but no distributions of sensitive values.
     support, hierarchies
         See `Losses`.
 

@@ -41,7 +41,7 @@ class Acceptance:
 
     @property
     def reason(self) -> str:
-        """The thresholds that are violated, and the miners that violate them."""
+        """Return a text with the violated thresholds and the miners that violate these thresholds."""
         return strip_markup(line("evaluation/verdict", "reason", self.breaks, self.numbers))
 
     def __bool__(self) -> bool:
@@ -53,14 +53,15 @@ class ScenarioVerdict:
     """The verdict on a sanitizer in a scenario.
 
     The sanitizer is (1 - `delta`, L)-utility-preserving and (`average`, `worst`, `worst_miner`)-privacy-losing in the
-    sense of section 2. `original`, `utility`: good utility by miner, on the original and on the release.
-    `utility_baseline`: the good utility of the best single answer. `delta`: the largest utility decline, 0 or more, and
-    `declines_most`, its miner. `anti_utility`: by miner, with `average`, `worst`, the `worst_miner` that attains it,
-    and `worst_by_person`, which takes each person's own worst miner. `baseline`: the anti-utility of the guess without
-    the release. Lower anti-utility protects better. `left_out`: the miners of each set, "good" and "bad", that cannot
-    guess this release's columns and count in no number.
+    sense of section 2. `original` and `utility` hold the good utility by miner, on the original and on the release.
+    `utility_baseline` is the good utility of the best single answer. `delta` is the largest utility decline, at least
+    0, and `declines_most` is the miner with this decline. `anti_utility` holds the anti-utility by miner; `average` and
+    `worst` are the mean and the maximum over miners, and `worst_miner` is the miner with the maximum. `worst_by_person`
+    is the anti-utility if each person is attacked by the worst miner for this person. `baseline` is the anti-utility of
+    the guess without the release. A lower anti-utility means better protection. `left_out` holds, for the sets "good"
+    and "bad", the miners that cannot guess the columns of this release and are left out of all numbers.
 
-    `table`: all numbers as tidy `results` for people, with numbers of fewer than `min_count` people withheld. The other
+    `table` holds all numbers as tidy `results`, with numbers of fewer than `min_count` people withheld. The other
     fields are exact and only for the owner.
     """
 
@@ -91,10 +92,10 @@ class ScenarioVerdict:
         Parameters
         ----------
         min_good : float
-            The smallest share of the original's good utility to keep, 1 - delta, 0 to 1.
+            The smallest acceptable share, 1 - delta, of the original's good utility, from 0 to 1.
         max_bad : float
-            The largest anti-utility of any miner, in the scenario's unit (people if guesses count 0 or 1); infinite
-            means no cap.
+            The largest acceptable anti-utility of any miner, in the unit of the scenario, which is people if each guess
+            counts as 0 or 1. If infinite, there is no cap.
 
         Returns
         -------
@@ -144,16 +145,16 @@ class Scenario:
     def judge(
         self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, min_count: MinCount = LIMIT
     ) -> ScenarioVerdict:
-        """Judge one sanitizer.
+        """Return the verdict on one sanitizer in this scenario.
 
         Parameters
         ----------
         dataset : Dataset
         sanitizer : Sanitizer
         rng : int or Generator
-            A seed gives the same noise as in `evaluation`.
+            A seed or a random generator; a seed gives the same noise as in `evaluation`.
         min_count : int
-            Smaller counts are withheld in the verdict's table.
+            Counts of fewer people are withheld in the table of the verdict.
 
         Returns
         -------
@@ -162,8 +163,8 @@ class Scenario:
         Raises
         ------
         UsageError
-            If a miner's good utility on the original is not positive, because no decline is defined then, and for a
-            release that miners cannot read.
+            If a miner's good utility on the original is not positive, so that its decline is not defined, or if miners
+            cannot read the release.
         """
         return self.compare(dataset, [sanitizer], rng=rng, min_count=min_count)[0]
 
@@ -171,7 +172,7 @@ class Scenario:
     def compare(
         self, dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, rng: Randomness = 1, min_count: MinCount = LIMIT
     ) -> list[ScenarioVerdict]:
-        """Judge several sanitizers; the original is mined once.
+        """Return the verdicts on several sanitizers; the original is mined only once.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ class Scenario:
         Returns
         -------
         list of Verdict
-            In the order of the sanitizers.
+            The verdicts, in the order of the sanitizers.
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         original = self.good.scored(Case(dataset, Identity(), seed))

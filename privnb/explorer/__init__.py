@@ -1,4 +1,4 @@
-"""The explorer: one setting with its release, utility and risks, which update as the user moves sliders."""
+"""The explorer: the release, utility and risks of one setting, updated as the user moves sliders."""
 
 from importlib import import_module
 

@@ -46,7 +46,7 @@ def check_prefix(base_url: str) -> str:
 def check_host(name: str) -> str:
     """Return the name of a host in lower case.
 
-    Raises ReportError for any other text, such as an address with https.
+    Raises ReportError for a text that is not the name of a host, such as an address with https.
     """
     if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
         raise ReportError(
@@ -63,10 +63,10 @@ def configure_page(
     base_url: str = "/",
     hosts: Sequence[str] = (),
 ) -> tuple[type[Any], dict[str, Any]]:
-    """Return a class of Voila and its settings, for a notebook with these `parameters`.
+    """Return a subclass of Voila and its settings, for a notebook with these `parameters`.
 
     The kernel holds the records, so only the owner may open the page. Without these settings, Voila would let anybody
-    open it.
+    open the page.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def configure_page(
     folder : Path
         The folder for the files of the server; the caller creates and removes it.
     opened : str
-        The line that is printed on stderr when the page is open, with `{url}`. The server itself reports only warnings
-        and errors.
+        The line that is printed on stderr when the page is open; `{url}` is replaced by the address of the page. The
+        server itself reports only warnings and errors.
     base_url : str
         The path under which a hub serves the page.
     hosts : list of str
-        Names of hosts, in addition to localhost, that a request may address, such as that of a hub.
+        Names of hosts, in addition to localhost, that a request may address, such as the name of a hub.
     """
     from jupyter_core.utils import run_sync
     from nbformat.v4 import new_code_cell
@@ -149,7 +149,7 @@ def configure_page(
             return super().init_settings()
 
         def stop(self) -> None:
-            """End the kernels before the removal of their folder. A kernel may end by itself in the meantime."""
+            """End the kernels, some of which may have ended already, before their folder is removed."""
             with contextlib.suppress(HTTPError):
                 run_sync(self.kernel_manager.shutdown_all)()
             shutil.rmtree(self.connection_dir, ignore_errors=True)
@@ -160,7 +160,7 @@ def configure_page(
             super().listen()
 
         def launch_browser(self) -> None:
-            """Open the page with its token, which a file holds, because any user can see the arguments of a browser."""
+            """Open the page with its token, which is passed in a file, because any user can see the arguments."""
             redirect = Path(self.connection_dir) / "open.html"
             redirect.write_text(f'<meta http-equiv="refresh" content="0; url={self.display_url}">', encoding="utf-8")
             webbrowser.open(redirect.as_uri())

@@ -34,7 +34,7 @@ ADVICE = "Choose another setting, or try again; the rest keeps working."
 
 
 class BackgroundWorker:
-    """A runner of tasks in another process: a newer task ends the older one, whose result is dropped.
+    """A runner of tasks in another process: a newer task ends the older task, whose result is dropped.
 
     `shared` holds the objects that the tasks have in common, such as the dataset. Each process receives these objects
     once and in advance, so that a task such as `partial(function, dataset, ...)` is small. There are at most two
@@ -71,12 +71,13 @@ class BackgroundWorker:
         """Run `task`, a picklable function without arguments such as a `partial`, and kill an older task.
 
         Either `done(result)` or `failed(text)` is called once, unless a newer task or `stop` comes first. Until then,
-        each change calls `progress(fraction, text)`, with a `fraction` from 0 to 1, or None if the fraction is unknown.
-        All calls happen on the event loop of the caller, so they may change widgets. `text` describes the step and the
-        time left, or the error and its remedy. The progress comes from `progress.track` within the task.
+        each change of the progress calls `progress(fraction, text)`, with a `fraction` from 0 to 1, or None if the
+        fraction is unknown. All calls happen on the event loop of the caller, so they may change widgets. `text`
+        describes the step and the time left, or the error and its remedy. The progress comes from `progress.track`
+        within the task.
 
-        Raises RuntimeError if no event loop runs (every notebook has one), and an error of pickle for a task that
-        cannot be sent.
+        Raises RuntimeError if no event loop runs (every notebook has an event loop), and an error of pickle for a task
+        that cannot be sent.
         """
         try:
             loop = asyncio.get_running_loop()
@@ -139,7 +140,7 @@ class BackgroundWorker:
 
 @dataclass(eq=False)
 class _Task:
-    """A task as bytes, its callbacks, whether a process has received it, its progress and the last message."""
+    """A task as bytes, its callbacks, whether a process has received the task, its progress and its last message."""
 
     task: bytes
     done: Callable[[Any], object]
@@ -219,7 +220,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _describe_progress(state: Mapping[str, Any]) -> tuple[float | None, str]:
-    """Return the progress of a task as `progress` receives it: the fraction or None, and a text."""
+    """Return the arguments of the callback `progress` for the state of a task: the fraction or None, and a text."""
     if not state["step"]:
         return None, "computing"
     if not state["total"]:
@@ -290,7 +291,8 @@ def _prepare() -> None:
 def _describe_error(error: Exception) -> str:
     """Return an error in words.
 
-    Errors of the package are written for people; other errors get their name and advice.
+    Errors of the package are written for people; the text of any other error consists of its name, its message and
+    advice.
     """
     if isinstance(error, PrivnbError):
         return str(error)

@@ -1,4 +1,4 @@
-"""The board, drawn from the state of a `Session`: controls, gauges, four panels that follow them, and the plane.
+"""The board, drawn from the state of a `Session`: controls, gauges and four panels, one of which has the plane.
 
 The widgets take values and never redirect output, because an `Output` widget can block a notebook under papermill.
 """
@@ -48,7 +48,7 @@ def explore(
     policy: PolicyName = gauges.POLICY,
     min_count: MinCount = withholding.LIMIT,
 ) -> "Board":
-    """Return the board of a dataset, which a notebook shows.
+    """Return the board of a dataset, to be shown in a notebook.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ def explore(
     source : str
         The first argument of `load`, if it was the path of a description file.
     policy : str
-        The policy of the gauges at first: the name of a policy of the package, or the path of the owner's TOML file.
+        The initial policy of the gauges: the name of a policy of the package, or the path of the owner's TOML file.
     min_count : int
-        Numbers of fewer people are withheld.
+        Numbers about fewer people are withheld.
 
     Raises
     ------
     ValueError
         For an invalid setting, and for a file that is not a policy.
     OSError
-        For a policy that cannot be read.
+        For a policy file that cannot be read.
     """
     return Board(
         dataset, setting or Setting(), pins=pins, store=store, source=source, policy=policy, min_count=min_count
@@ -79,7 +79,7 @@ def explore(
 
 
 class Board(Session):
-    """One setting, which is updated live. `widget` is the widget to show."""
+    """The board of one setting, whose numbers are updated when the setting changes; `widget` is the widget to show."""
 
     @validated
     def __init__(
@@ -110,7 +110,7 @@ class Board(Session):
         return self.widget._repr_mimebundle_(**options)
 
     def axis(self, axis: str, measure: str) -> None:
-        """Choose the measure of an axis of the plane, "privacy" or "utility"."""
+        """Choose the measure of one axis of the plane; `axis` is "privacy" or "utility"."""
         self._record_change(
             f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]})
         )
@@ -154,7 +154,7 @@ class Board(Session):
         self._put("actions", render_template("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
 
     def _clear(self) -> None:
-        """Remove all numbers, so that nobody mistakes those of an older setting for current ones."""
+        """Remove all numbers, so that nobody mistakes numbers of an older setting for current numbers."""
         for name in ("published", "kept", "gained", "take"):
             self._put(name, "")
         self.place.clear()

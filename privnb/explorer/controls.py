@@ -24,7 +24,7 @@ MEANINGS = {
 
 
 class Slider(NamedTuple):
-    """The steps of a bound, their labels, and the position of its value; `off` states why the slider cannot move."""
+    """The steps of a bound, their labels, and the position of the value; `off` states why the slider cannot move."""
 
     letter: str
     steps: list[float]
@@ -54,7 +54,7 @@ def render_controls(setting: Setting, offered: Mapping[str, Sequence[str]], idle
 
 
 def make_slider(setting: Setting, letter: str, off: str) -> Slider:
-    """Return the slider of a bound; `off` states why the slider cannot move, or is empty."""
+    """Return the slider of a bound; `off` is the reason why the slider cannot move, or is empty."""
     value: float = getattr(setting, letter)
     values = slider_steps(letter, value)
     labels = [describe_step(letter, each, setting.kind.spends_per) for each in values]

@@ -65,7 +65,7 @@ def write_command(
     dataset, setting, source
         The arguments of `write_code`.
     min_count : int
-        Numbers of fewer people are withheld.
+        Numbers about fewer people are withheld.
 
     Raises
     ------

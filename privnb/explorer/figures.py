@@ -31,7 +31,7 @@ class Figure(NamedTuple):
 
 
 def make_figure(row: Any, title: str = "") -> Figure:
-    """Return the figure of a row of tidy results, given as a tuple; an empty `title` means that of the measure."""
+    """Return the figure of a row of tidy results, given as a tuple; an empty `title` means the measure's title."""
     key = f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}"
     return Figure(
         key,

@@ -1,4 +1,4 @@
-"""The fourth panel: the privacy-utility plane with the current, pinned and swept settings, and a brush to list some."""
+"""The fourth panel: the privacy-utility plane of the current, pinned and swept settings, with a brush to list some."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -24,8 +24,8 @@ Name = tuple[str, ...]  # the sanitizer and the parameters of a release
 class FrontierPanel:
     """The plane of one board: two measures, a chart, and a brush.
 
-    `axes` is `{"privacy": measure, "utility": measure}`, see `readings.axis_measures`. `chart`: see `page.chart_class`.
-    `moved` is called when the brush moves.
+    `axes` is `{"privacy": measure, "utility": measure}`, see `readings.axis_measures`. `chart` is a widget of the class
+    `page.chart_class`. `moved` is called when the brush moves.
     """
 
     def __init__(self, dataset: Dataset, moved: Callable[[], None], min_count: int) -> None:
@@ -100,7 +100,7 @@ class FrontierPanel:
 def _reference_points(
     dataset: Dataset, min_count: int, roles: tuple[str, str], privacy: str, utility: str
 ) -> pd.DataFrame | None:
-    """Return the reference releases as points of the plane; None if the measures do not apply to them."""
+    """Return the reference releases as points of the plane; None if the measures do not apply."""
     known, sensitive = roles
     names = catalogue.list_reference_names()
     references = [Setting(name, quasi_identifiers=known, sensitive=sensitive) for name in names]
@@ -139,7 +139,7 @@ def _draw_plane(
 
 
 def _pins(pinned: list[Setting], setting: Setting) -> list[tuple[Setting, str, str]]:
-    """Return each pin with its name and with the other fields in which the pins differ."""
+    """Return each pin with its short name, and with a name that includes the fields in which the pins differ."""
     differ = [name for name in ("miner", "scenario", "seed") if len({getattr(each, name) for each in pinned}) > 1]
     found = []
     for each in pinned:

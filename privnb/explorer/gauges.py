@@ -66,10 +66,10 @@ def render_gauges(
     name
         One of `list_policies(own)`.
     found
-        The tidy results by risk, as far as they are known; None if there is no release. The panel then has no gauges
-        and keeps its height.
+        The tidy results by risk, as far as they are known; None if there is no release. If None, the panel has no
+        gauges but keeps its height.
     failed
-        The reason why the other risks are not measured; empty while they are being measured.
+        The reason why the risks without results are not measured; empty while these risks are being measured.
     of
         A sentence about the sample if the risks are not those of the whole table, or about why there is no release.
     own
@@ -88,7 +88,7 @@ def render_gauges(
 def _tightest_cap(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -> SimpleNamespace | None:
     """Return a risk with its tightest cap, as a row of `by_policy.compute_vectors`.
 
-    Without a cap, the result is the mean risk; it is None if the risk is not measured.
+    If the policy has no cap on the risk, return the mean risk. If the risk is not measured, return None.
     """
     if rows is None:
         return None

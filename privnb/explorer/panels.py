@@ -1,4 +1,4 @@
-"""The panels: the release, its utility for the user, and the gain of the adversary, with the sentences above them."""
+"""The panels of the release, its utility for the user, and the adversary's gain, with a sentence above each panel."""
 
 import json
 from collections.abc import Iterable
@@ -50,8 +50,8 @@ def render_published(reading: Reading) -> Markup:
 def render_kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
     """Render the utility for the user: predictions of a miner, and counts of large groups.
 
-    `mined` holds the results of the miner, or None until it is done; `why` states why this release is not mined, and
-    `trouble` what went wrong.
+    `mined` holds the results of the miner, or None until the miner is done. `why` states why this release is not mined,
+    and `trouble` states what went wrong.
     """
     return render_template(
         "kept",
@@ -90,7 +90,7 @@ def machine_values(setting: Setting, reading: Reading | None, mined: pd.DataFram
 
 
 def describe_exact_columns(known: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """Return text about exact columns, those `known` to an adversary and the `others`; empty if there are none."""
+    """Return a text about exact columns, those `known` to an adversary and the `others`; empty without such columns."""
     sentences = []
     if known:
         sentences.append(

@@ -21,9 +21,10 @@ KINDS = get_type_hints(Setting)
 class Pins:
     """Pinned settings for comparison, in the order of pinning, in a JSON file that each change rewrites.
 
-    `path` is the file, which the first change creates. The file holds the fields of `Setting` and nothing of the table.
-    Two boards may use it at once, because each change starts from the current file. Raises ValueError for a file that
-    cannot be read as settings, which is left unchanged, and FileNotFoundError for a folder that does not exist.
+    `path` is the file, which the first change creates. The file holds the fields of `Setting` and no data of the table.
+    Two boards may use the file at once, because each change starts from the current file. If a file cannot be read as
+    settings, the file is left unchanged, and ValueError is raised. FileNotFoundError is raised for a folder that does
+    not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -46,7 +47,7 @@ class Pins:
 
     @validated
     def remove(self, setting: Setting) -> None:
-        """Remove a pinned setting. Raises ValueError if the setting is not pinned."""
+        """Remove a pinned setting; raise ValueError if the setting is not pinned."""
         kept = self._read()
         if setting not in kept:
             raise UsageError(

@@ -121,12 +121,12 @@ CHANGE_TEXTS = {"noisy": ", with noise", "perturbed": ", with changed values"}
 class Reading:
     """The counts of one setting.
 
-    `results` are tidy results without numbers of fewer than `min_count` people. `sizes` are people by the size of their
-    class or bucket, see `count_class_sizes`, or None for noise. `rows` are a dozen sanitized rows, or the reason why no
-    rows are shown. `note` explains the release. `exact` lists the columns as recorded: those that an adversary knows,
-    and the others. For a release without classes, `each` is a sentence about a row, and `promise` is the sentence that
-    replaces the levels of classes. `terms` are the terms of saving. `refused` states why there is no such release; in
-    that case, there are no results.
+    `results` are tidy results without numbers of fewer than `min_count` people. `sizes` holds the numbers of people by
+    the size of their class or bucket, see `count_class_sizes`, or is None for noise. `rows` holds a dozen sanitized
+    rows, or the reason why no rows are shown. `note` explains the release. `exact` lists the columns that are published
+    as recorded: first those that an adversary knows, then the others. For a release without classes, `each` is a
+    sentence about a row, and `promise` is a sentence that is shown instead of the levels of classes. `terms` are the
+    terms for saving the release. `refused` states why there is no such release; in that case, there are no results.
     """
 
     setting: Setting
@@ -143,14 +143,14 @@ class Reading:
 
 
 def count_setting(dataset: Dataset, setting: Setting, *, min_count: int = LIMIT) -> Reading:
-    """Return the `Reading` of a setting, and cache the reading for equal records.
+    """Return the `Reading` of a setting, and cache the reading for later calls with equal records.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
     min_count : int
-        Numbers of fewer people are withheld.
+        Numbers about fewer people are withheld.
     """
     if reading := find_cached_reading(dataset, setting, min_count):
         return reading
@@ -181,7 +181,7 @@ _readings: OrderedDict[tuple[Any, ...], Reading] = OrderedDict()
 
 
 def find_reading_key(dataset: Dataset, setting: Setting, min_count: int) -> tuple[Any, ...]:
-    """Return the inputs of a reading and of the risks, which include neither unused sliders nor the miner."""
+    """Return the inputs that determine a reading and the risks; they include neither unused sliders nor the miner."""
     return digest(dataset), setting.roles, setting.sanitizer, *setting.bounds.items(), setting.seed, min_count
 
 
@@ -238,8 +238,9 @@ def locate_in_plane(
 ) -> pd.DataFrame:
     """Return the settings as points of the privacy-utility plane, computed from counts; see `decision.points`.
 
-    `privacy` and `utility` are measures; see `axis_measures`. Raises ValueError for a measure that no setting has, and
-    for settings with different roles, because releases about other attributes cannot replace each other.
+    `privacy` and `utility` are measures; see `axis_measures`. Raises ValueError for a measure that has no value for any
+    of the settings, and for settings with different roles, because releases about other attributes cannot replace each
+    other.
     """
     readings = [count_setting(dataset, setting, min_count=min_count) for setting in settings]
     roles = {reading.setting.roles for reading in readings}
@@ -341,7 +342,7 @@ def _describe_promise(release: Release) -> str:
 def _exact_columns(release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns with unchanged cells: those that an adversary knows, and the others.
 
-    A label may happen to be the exact value; then its class protects people.
+    A column of labels is left out even if a label happens to be the exact value, because the classes protect people.
     """
     untouched, known = release.treated("exact"), release.schema.quasi_identifiers
     bare = [name for name in known if name in untouched and name not in release.labelled]
@@ -436,7 +437,7 @@ def count_class_sizes(release: Release, min_count: int = withholding.LIMIT) -> A
     """Return the number of people by the size of their class or bucket, in steps of 1, 2 and 5.
 
     The `Aggregate` has two columns: `people in a class` or `people in a bucket`, and `people`. Rows of fewer than
-    `min_count` people are merged. The result is None for noise and for a table of fewer people.
+    `min_count` people are merged. The result is None for noise, and for a table of fewer than `min_count` people.
     """
     withholding.check_min_count(min_count)
     if release.groups is None or release.headcount < min_count:

@@ -76,7 +76,8 @@ def measure_slow_risks(
     min_count : int
         Numbers about fewer people are withheld.
     before : dict, optional
-        Predictions without a release, from an earlier call for the same roles. They take seconds.
+        Predictions without a release from an earlier call with the same roles; to compute them again would take
+        seconds.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Disclosure of the sensitive attribute by a release (Brickell and Shmatikov, KDD 2008, sections 4, 6 and 7).
 
 The adversary knows a person's quasi-identifiers and wants the sensitive attribute. The gain is measured relative to the
-trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. A parameter selects the
-neutral attributes that the adversary also knows; the column `knows` reports a choice other than the paper's.
+trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. A parameter selects neutral
+attributes that the adversary also knows; the column `knows` of the results lists these attributes.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ register_measure(
 
 
 def list_trivial_sanitizers() -> list[Sanitizer]:
-    """Return the trivial sanitizers of sections 1 and 4.1: no quasi-identifiers, and no sensitive attribute."""
+    """Return the sanitizers of sections 1 and 4.1, without quasi-identifiers or without a sensitive attribute."""
     return [Suppress(), Suppress("sensitive")]
 
 
@@ -71,9 +71,9 @@ def list_trivial_sanitizers() -> list[Sanitizer]:
 def build_paper_sanitizers(sensitive: AttributeName, workload: str) -> list[Sanitizer | Sanitizer]:
     """Return the fifteen sanitizers of Table 3 and Figures 1 to 4, in the order of the table.
 
-    The variant of Mondrian is that whose results an independent study found to be closest to the table. This variant
-    cuts by information gain on `workload`, and cuts numbers at the largest threshold below the median. No known variant
-    reproduces the digits of the table.
+    The function uses the variant of Mondrian whose results came closest to the table in an independent study. This
+    variant chooses the attribute of a cut by the information gain about `workload`, and cuts numbers at the largest
+    threshold below the median. No known variant reproduces the digits of the table.
 
     Parameters
     ----------
@@ -135,13 +135,14 @@ def _release_nothing(dataset: Dataset) -> Release:
 class Disclosure(WithMiners, Question):
     """Question about the disclosure of the sensitive attribute (Table 3, and the adversary of Figures 1 to 4).
 
-    The baseline of the following rows is the same classes with randomly permuted values: `accuracy_gain` (A_acc), also
-    of each miner; `knowledge_gain` (A_know); `largest_disclosure` and `largest_quotient`, of the class with the largest
-    A_diff and A_quot; and `information_gain`, in nats. `largest_quotient` is infinite unless each class has all values.
-    By Lemma 1, `information_gain` is below every delta of a delta-disclosure-private release, and therefore at most
-    `largest_quotient`. The row `posterior_accuracy` is the share of people whose value is guessed correctly, and the
-    row `largest_posterior` is the probability of the most certain guess; the baseline of both is a guess without the
-    release.
+    The baseline of the next five measures is the same measure for the same classes with randomly permuted sensitive
+    values. `accuracy_gain` is A_acc, and has a row for each miner, too; `knowledge_gain` is A_know.
+    `largest_disclosure` and `largest_quotient` are A_diff and A_quot of the class in which each of the two is largest.
+    `largest_quotient` is infinite unless each class has all values. `information_gain` is in nats. If a release has
+    delta-disclosure privacy, `information_gain` is below delta (Lemma 1); it is therefore at most `largest_quotient`.
+    The row `posterior_accuracy` is the share of people whose value is guessed correctly, and the row
+    `largest_posterior` is the probability of the most certain guess; the baseline of these two rows is a guess without
+    the release.
 
     Parameters
     ----------
@@ -215,8 +216,9 @@ class Disclosure(WithMiners, Question):
 class InformationShares(Question):
     """Question about the share of an attribute's information that each set of other published attributes holds.
 
-    The question is for tables that are a distribution, such as all outcomes of an experiment. In a sample, a large set
-    of attributes determines every value by chance. Source: section 7, where data have both privacy and utility.
+    The question is meant for a table that is a whole distribution, such as the list of all outcomes of an experiment.
+    In a sample, a large set of attributes determines every value by chance. Source: section 7, which describes data
+    that have both privacy and utility.
 
     A row `information_share` with `target` "a4" and `knows` "a1, a3" is 0 if a1 and a3 hold no information about a4,
     and 1 if they determine a4. The targets are sensitive and neutral attributes; the sets consist of all other
@@ -239,7 +241,7 @@ class InformationShares(Question):
 
 
 def choose_neutral(dataset: Dataset, names: str, target: str) -> list[str]:
-    """Return the neutral attributes that a text names, in column order and without the target."""
+    """Return the neutral attributes that the text `names` lists, in column order and without the target."""
     there = [name for name in dataset.schema.names(Role.NEUTRAL) if name != target]
     chosen = there if names == "all" else parse_names(names)
     unknown = [name for name in chosen if name not in there]
@@ -325,7 +327,7 @@ def _build_miner_rows(
 
 
 def _check_known(dataset: Dataset, release: Release) -> None:
-    """Raise Unreadable if people have no row, or do not have the quasi-identifiers that the release publishes."""
+    """Raise Unreadable if rows do not belong to people, or if the sanitizer made published quasi-identifiers."""
     release.originals(dataset)
     if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
         raise Unreadable(
@@ -336,5 +338,5 @@ def _check_known(dataset: Dataset, release: Release) -> None:
 
 
 def _compute_information(given: pd.DataFrame, values: pd.Series) -> float:
-    """Return the information of the columns of a DataFrame (n, g) about values, an array (n,), in nats."""
+    """Return the information, in nats, that the columns of a DataFrame (n, g) hold about an array of values (n,)."""
     return gains.information_gain(class_value_counts(counts.count_combinations(given).index, values))

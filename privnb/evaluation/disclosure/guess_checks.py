@@ -17,7 +17,7 @@ NUMBER, TEXT = "a number", "text"
 
 
 def check_array(m: int, what: str, value: str | Array | None) -> Array:
-    """Return the output of an attack, which `what` names, as an array (m,); raise ValueError for another shape."""
+    """Return an attack's output as an array (m,); raise ValueError, which mentions `what`, for another shape."""
     found = np.asarray(value)
     if found.shape != (m,):
         shape = f" of shape {found.shape}" if found.shape else ""
@@ -29,7 +29,7 @@ def check_array(m: int, what: str, value: str | Array | None) -> Array:
 
 
 def check_number_array(shape: tuple[int, int], what: str, value: FloatArray | str | None) -> FloatArray:
-    """Return the output of a `Recovery` as an array of the given shape, which must hold only numbers."""
+    """Return the output of a `Recovery` as an array of this shape; raise ValueError unless it contains only numbers."""
     found = np.asarray(value)
     if found.shape != shape or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
         raise UsageError(
@@ -53,7 +53,7 @@ def check_guesses(what: str, guesses: Array, truth: Array, attribute: Any = None
     guesses : array (m,)
     truth : array (n,)
     attribute : Attribute, optional
-        The guessed attribute; if None, guesses and truth are only compared by their types.
+        The guessed attribute; if None, only the types of the guesses and of the true values are compared.
     cells : array
         The published cells of the attribute.
     """

@@ -1,8 +1,8 @@
-"""Leakage of releases of a whole table: the probability that one guess about a person is right, and the log-ratio.
+"""Leakage of a whole table's release: the probability that a guess about a person is right, and how it increases.
 
-Each person is the input of a channel; see `measures.disclosure.vulnerability`. The output is the person's cells for a
-generalization, the bucket for a bucketization and a random row for noise. The baseline is always the prior
-vulnerability, which is the probability that the best guess without the release is right.
+Each person is an input of a channel; see `measures.disclosure.vulnerability`. The output of the channel is the person's
+cells in a generalization, the person's bucket in a bucketization, and a random row in a release with noise. The
+baseline is always the prior vulnerability, which is the probability that the best guess without the release is right.
 """
 
 from collections.abc import Mapping, Sequence
@@ -122,17 +122,17 @@ register_measure(
 class KnownAttributes(Question):
     """Question about the vulnerability of people to an adversary who knows a set of quasi-identifiers, for every set.
 
-    The adversary knows a person's values and therefore the released cells. If labels of one attribute overlap, the
-    values do not determine the cell; the rows are then upper bounds: the smaller of the vulnerabilities by the cells
-    and by the original. If the cells lead to several buckets, the adversary guesses the most probable value under the
-    assumption that each person in a bucket may have each of its values. An adversary who combines the information of
-    all buckets may do better.
+    The adversary knows a person's values and therefore the released cells. If the labels of an attribute overlap, a
+    value does not determine its cell. The rows then report an upper bound, which is the smaller of two vulnerabilities:
+    the vulnerability by the released cells and that by the original values. If a person's cells occur in several
+    buckets, the adversary guesses the most probable value, and assumes that each person in a bucket may have each value
+    of the bucket. An adversary who combines the information of all buckets may do better.
 
     Each set, which the column `knows` names, has two rows. `identity_vulnerability` is the probability that a guess at
     the person's row is right (rows traced / people); its baseline is a random row. `sensitive_vulnerability` is the
     probability that a guess at the sensitive value is right; its baseline is the most common value. With more than 10
-    quasi-identifiers, only the sets of 1 to 3 of them and the set of all of them are used. A release with noise does
-    not have groups, and its row gives this reason in `status` and `reason`.
+    quasi-identifiers, only the sets of 1 to 3 of them and the set of all of them are used. A release with noise has no
+    classes; it has a single row, whose `status` and `reason` report this.
     """
 
     sensitive: str
@@ -179,22 +179,24 @@ class Leakage(Question):
     a guess without the release. `..._leakage`, in bits, is log2 of the factor by which the release raises this
     probability; its baseline is 0.
 
-    - `identity_...`: the guess is the person of a released row. The adversary has a register of the true
+    - `identity_...`: the adversary guesses the person of a released row. The adversary has a register of the true
       quasi-identifiers of all people and sees one row. With noise in several attributes, the value is an estimate from
       2,000 rows with a 95% interval. An adversary who matches all noisy rows together may do better.
-    - `attribute_...`, of each quasi-identifier: the guess is a person's own value. The adversary sees only the released
-      cell of that value, which discloses at most as much as the row.
-    - `sensitive_...`: the guess is a person's sensitive value. The adversary knows the person's quasi-identifiers. For
-      buckets, the value is the share of right guesses of `KnownAttributes`; another adversary may do better. Buckets
-      and noise also have rows of variant "at most": the disclosure by the original, which bounds the success of every
-      adversary who knows only quasi-identifiers.
-    - `bucket_...`, for buckets only: the guess is a person's sensitive value. The adversary knows the person's bucket,
-      which is more than the quasi-identifiers: people with equal quasi-identifiers may be in different buckets.
+    - `attribute_...`, for each quasi-identifier: the adversary guesses a person's true value. The adversary sees only
+      the released cell of this quasi-identifier, and the cell discloses at most as much as the row.
+    - `sensitive_...`: the adversary guesses a person's sensitive value. The adversary knows the person's
+      quasi-identifiers. For buckets, the value is the share of right guesses of `KnownAttributes`; another adversary
+      may do better. Releases with buckets or noise also have rows of the variant "at most". These rows report the
+      disclosure by the original, which bounds the success of every adversary who knows only quasi-identifiers.
+    - `bucket_...`, for buckets only: the adversary guesses a person's sensitive value. The adversary knows the person's
+      bucket. This is more than the quasi-identifiers, because people with equal quasi-identifiers may be in different
+      buckets.
 
-    `sensitive_additive_capacity` of classes and `bucket_additive_capacity` are the mean total variation between the
-    known distributions of a person's sensitive value after and before the release; their baseline is 0.
-    `attribute_capacity` of noise, in bits, is the largest leakage of a cell to any adversary, whatever the adversary
-    knows and wants. A sanitizer that does not fit the table has one row, `classes`, with the status "not possible".
+    Two measures, `sensitive_additive_capacity` (for classes) and `bucket_additive_capacity`, compare what the adversary
+    knows about a person's sensitive value before and after the release. Each measure is the mean total variation
+    between the two distributions; the baseline is 0. `attribute_capacity`, for noise, is the largest leakage of a cell,
+    in bits, to any adversary, whatever the adversary knows and wants. A sanitizer that does not fit the table has one
+    row, `classes`, with the status "not possible".
     """
 
     sensitive: str
@@ -230,9 +232,9 @@ def check_price(price: Any) -> None:
 class ExpectedGain(Question):
     """Question about the g-vulnerability of the sensitive value, which is the expected gain of an adversary.
 
-    The row `expected_gain` is the mean over people of the gain of the best guess, for an adversary who knows the
-    person's class or bucket. The baseline is the best guess without the release. For noise, the row has the variant "at
-    most"; see `Leakage`. The value is withheld if the share of right guesses is withheld.
+    The row `expected_gain` is the gain of the best guess about a person, averaged over all people, for an adversary who
+    knows the person's class or bucket. The baseline is the best guess without the release. For noise, the row has the
+    variant "at most"; see `Leakage`. The value is withheld if the share of right guesses is withheld.
 
     Parameters
     ----------
@@ -257,7 +259,8 @@ class ExpectedGain(Question):
     def priced(cls, dataset: Dataset, price: Any = 1.0) -> Self:
         """Return the question for an adversary who may refrain from a guess.
 
-        A right guess at the first sensitive attribute gains 1, and a wrong guess costs `price`, at least 0.
+        A right guess at the first sensitive attribute gains 1, and a wrong guess costs `price`, which must be at least
+        0.
         """
         check_price(price)
         name = choose_unknown_sensitive(dataset, None)
@@ -331,7 +334,7 @@ def _is_withheld(release: Release, sensitive: str) -> bool:
 
 
 def _build_channel(dataset: Dataset, release: Release, sensitive: str) -> Channel:
-    """Return the channel of the sensitive value, given the class or bucket; for noise, the channel of the original."""
+    """Return the channel from the sensitive value to the class or bucket; for noise, that of the original table."""
     if release.treated("noisy"):
         return _build_original_channel(dataset, sensitive)
     if _is_withheld(release, sensitive):
@@ -351,7 +354,7 @@ def _count_commonest(dataset: Dataset, name: str) -> ReportedCount:
 
 
 def build_identity_rows(case: Case, release: Release) -> list[Row]:
-    """Return the rows about the person of a released row."""
+    """Return the result rows about guesses at the person of a released row."""
     n = len(case.dataset)
     if release.treated("noisy"):
         rng = np.random.default_rng(case.stream("identify"))
@@ -363,7 +366,7 @@ def build_identity_rows(case: Case, release: Release) -> list[Row]:
 
 
 def build_people_rows(case: Case, release: Release, sensitive: str) -> list[Row]:
-    """Return the rows about the person of a released row and the sensitive value, if people have several records."""
+    """Return the rows about guesses at a row's person and at the sensitive value, if people have several records."""
     n, people = len(release), np.asarray(release.people)
     right = channel.posterior_vulnerability(record_channel(release.equivalence_classes, people)) * n
     right = ReportedCount(right, n, rule=withholding.withhold_group_share)
@@ -376,7 +379,7 @@ def build_people_rows(case: Case, release: Release, sensitive: str) -> list[Row]
 
 
 def build_attribute_rows(case: Case, release: Release, name: str) -> list[Row]:
-    """Return the rows about a person's own value of a quasi-identifier."""
+    """Return the result rows about guesses at a person's true value of a quasi-identifier."""
     values, attribute, n = case.dataset.table[name], case.dataset.schema[name], len(case.dataset)
     if law := release.columns[name].law:
         right = noise_channel.cell_vulnerability(law, attribute, values)
@@ -386,13 +389,13 @@ def build_attribute_rows(case: Case, release: Release, name: str) -> list[Row]:
 
 
 def build_original_rows(case: Case, sensitive: str) -> list[Row]:
-    """Return the rows about the sensitive value in the original, a bound for the release without classes."""
+    """Return the rows about guesses at the sensitive value from the original, a bound for releases without classes."""
     people = channel.posterior_vulnerability(_build_original_channel(case.dataset, sensitive)) * len(case.dataset)
     return _build_sensitive_rows(case, "sensitive", people, sensitive, "at most")
 
 
 def build_class_rows(case: Case, release: Release, sensitive: str) -> list[Row]:
-    """Return the rows about the sensitive value for an adversary who knows a person's class or bucket."""
+    """Return the rows about guesses at the sensitive value by an adversary who knows a person's class or bucket."""
     known, n = _build_channel(case.dataset, release, sensitive), len(case.dataset)
     what = "bucket" if sensitive not in release.cells else "sensitive"
     people = channel.posterior_vulnerability(known) * n

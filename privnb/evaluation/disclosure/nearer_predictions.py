@@ -1,4 +1,4 @@
-"""Nearer predictions of an adversary with ready-made miners, compared with chance, and the people whom they hit.
+"""Predictions by ready-made miners that are nearer to the truth than the release, compared with chance, and by group.
 
 Source: Sramka et al. 2010, section 4.4, Table 2. Small counts are withheld.
 """
@@ -68,18 +68,19 @@ class NearerPredictions(WithMiners, Question):
 
     Each miner learns from the release and predicts the released records themselves.
 
-    The rows `anti_utility` of each scenario (see `build_scenarios`) count people; their baseline is the guess without
-    the release. There are rows for each miner, for two fusions of the miners, and for each person's own worst miner.
-    There are also rows for three controls: ZeroR, the worst miner's guesses in a random permutation ("permuted"), and
-    its guesses for people who were held out of the training data ("held-out"). The rows `nearer_share` report the share
-    of people in each `group` whom the worst miner of scenario A hits.
+    The rows `anti_utility` of each scenario (see `build_scenarios`) count people with a nearer prediction; the baseline
+    is the count for the guess without the release. There are rows for each miner, for two fusions of the miners, and
+    for the worst miner of each person. There are also rows for three controls: the miner ZeroR; the worst miner's
+    guesses, permuted at random ("permuted"); and the worst miner's guesses for people who were held out of the training
+    data ("held-out"). The rows `nearer_share` report the share of people in each `group` for whom the prediction of the
+    worst miner in scenario A is nearer.
 
     Parameters
     ----------
     target : str
     miners : str, estimator, or list of those
-        The miners, see `miners.reference_set`. Miners of Weka, which run one by one, have only their own rows, or one
-        row with the reason for a missing result in `status`.
+        The miners, see `miners.reference_set`. Miners of Weka run one by one. Each has only its own rows, without
+        fusions and controls, or one row whose `status` gives the reason for a missing result.
     c, share, weights
         See `build_scenarios`.
     """
@@ -142,7 +143,7 @@ class NearerPredictions(WithMiners, Question):
 
 
 def _predict_held_out(release: Release, target: str, miner: Any, seed: int) -> Array:
-    """Return a miner's guesses for people held out of its training data, (n,); raise Failed if the miner fails."""
+    """Return a miner's guesses (n,) for people held out of its training data; raise Failed if the miner fails."""
     found = predict_cross_validated(release, target, [miner], folds=HELD_OUT_FOLDS, seed=seed)
     if miner.name in found.failed:
         raise Failed(found.reasons[miner.name])
@@ -152,8 +153,8 @@ def _predict_held_out(release: Release, target: str, miner: Any, seed: int) -> A
 def _withhold_differences(results: pd.DataFrame, min_count: int) -> pd.DataFrame:
     """Withhold the numbers whose difference from a larger published number would reveal a small count.
 
-    The larger number is that of all records for distinct records, that of scenario A for scenarios B and C, and that of
-    each person's own worst miner for each miner.
+    The number of distinct records is compared with the number of all records, the number of scenarios B and C with that
+    of scenario A, and the number of each miner with that of the worst miner by person.
     """
     results = results.copy()
     case, who = ["scenario", "variant"], ["miner", "control"]
@@ -202,9 +203,9 @@ def build_scenarios(
     -------
     dict of (scenario, variant) to AntiUtility
         Scenario A counts all people and any prediction that is `c` %-nearer. Scenario B counts all people and exact
-        predictions. Scenario C is scenario A for a share of the people. Scenario W is scenario A with interest weights.
-        Variant "distinct" of A and C counts each distinct released record once, for its first person; the numbers of
-        the paper suggest this count.
+        predictions. Scenario C is scenario A for a random share of the people. Scenario W is scenario A with interest
+        weights. Variant "distinct" of A and C counts each distinct released record once, for its first person; the
+        numbers of the paper suggest this count.
     """
     expect.text("target", target, "the attribute that predictions come nearer to")
     expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; if empty, all weights are equal.")
@@ -222,7 +223,7 @@ def build_scenarios(
 
 
 def _weigh_records(idea: Any, dataset: Dataset) -> AntiUtility:
-    """Return the anti-utility with the weights of people assigned to their records."""
+    """Return the anti-utility in which each record has the weight of its person."""
     given = idea.weights
     return idea if given is None or callable(given) else replace(idea, weights=given[dataset.people])
 
@@ -237,7 +238,8 @@ def _weigh_distinct(chosen: FloatArray, table: pd.DataFrame, released: pd.DataFr
 def _withhold_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: GuessValues, min_count: int) -> pd.DataFrame:
     """Withhold the numbers of scenario W to which only a small number of people of some weight contribute.
 
-    The difference between the numbers of scenarios W and A would otherwise reveal the count of hits of each weight.
+    The difference between the numbers of scenarios W and A would otherwise reveal the count of hits among the people of
+    each weight.
     """
     if scenario != "W":
         return rows
@@ -255,7 +257,7 @@ def _withhold_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: GuessVa
 def _build_permuted_rows(
     row: Callable[..., Row], scores: GuessValues, worst: str, dealt: Sequence[FloatArray], min_count: int, scenario: str
 ) -> pd.DataFrame:
-    """Return the row of the control "permuted": the mean and the central 95% of the permutations."""
+    """Return the row of the control "permuted": the mean over all permutations, and their central 95%."""
     counted, _ = describe_unit(scores)
     values = [mining.sum_weighted(worth, scores.weights) for worth in dealt]
     low, high = np.quantile(values, [0.025, 0.975])
@@ -273,11 +275,11 @@ def _build_permuted_rows(
 def _build_group_rows(
     row: Callable[..., Row], dataset: Dataset, scores: GuessValues, worst: str, min_count: int
 ) -> pd.DataFrame:
-    """Return the rows `nearer_share`: the share of each group for whom the worst miner's prediction is nearer.
+    """Return the rows `nearer_share`: the share of each group's people for whom the worst miner's prediction is nearer.
 
-    The baseline is the share for the guess without the release. Groups of fewer than `min_count` people are left out. A
-    small count of people who are hit, or who are not hit, is withheld. Because the total is shown, the smallest other
-    counts of the attribute are also withheld, until none of the withheld counts can be derived.
+    The baseline is the same share for the guess without the release. Groups of fewer than `min_count` people are left
+    out. A small count of people who are hit, or who are not hit, is withheld. Because the total is shown, further
+    counts of the attribute are also withheld, the smallest first, until no withheld count can be derived.
     """
     rows = []
     for name in choose_group_attributes(dataset):
@@ -294,7 +296,7 @@ def _build_group_rows(
 
 
 def _hidden_groups(hits: pd.Series, of: pd.Series, min_count: int) -> set[Any]:
-    """Return the labels of the groups whose number of `hits` is withheld; `of` holds the people of each group."""
+    """Return the labels of the groups whose `hits` are withheld; `of` holds the number of people in each group."""
     rising = hits[hits > 0].sort_values(kind="stable").index
     order = [*hits.index[hits == 0], *rising[::-1]]
     total = ("all", "groups")
@@ -307,8 +309,8 @@ def _hidden_groups(hits: pd.Series, of: pd.Series, min_count: int) -> set[Any]:
 def choose_group_attributes(dataset: Dataset) -> list[str]:
     """Return the attributes whose groups are reported in `nearer_share`.
 
-    These attributes are the first numeric quasi-identifier and the quasi-identifiers of at most 5 categories, such as
-    sex and race.
+    These attributes are the first numeric quasi-identifier and the categorical quasi-identifiers with at most 5 values,
+    such as sex and race.
     """
     names = dataset.schema.quasi_identifiers
     few = [n for n in names if not dataset.schema[n].numeric and dataset.cells[n].nunique() <= 5]

@@ -55,16 +55,18 @@ register_measure(
 class Recovered(Question):
     """Question about the accuracy of a `Recovery` of the numbers of each released row.
 
-    The rows `recovery_error` are about all columns together and about each column, in `target`; the rows
-    `recovered_within` are about each column. The baseline is the true mean of each column as the guess for all people,
-    which needs no knowledge of a row. Variant "taken literally" uses the released numbers, if there are any, instead of
-    the guesses. Control "permuted" compares the guess for one row with the record of another row, which is right only
-    by chance. Group "outliers" is the tenth of the records with the largest distance from the mean, as a sum of squares
-    in standard deviations; group "others" is the rest.
+    The rows `recovery_error` report the error for all columns together, and for each column, whose name is in `target`.
+    The rows `recovered_within` report a share of people for each column. The baseline guesses the true mean of each
+    column for all people; this guess needs no knowledge of a row. Variant "taken literally" uses the released numbers,
+    if there are any, instead of the guesses. Control "permuted" compares the guess for one row with the record of
+    another row; such a guess is right only by chance. Group "outliers" is the tenth of the records that lie furthest
+    from the mean; the distance is the sum of squared deviations, each in standard deviations of the column. Group
+    "others" contains the other records.
 
-    The evaluator draws the people whom the adversary knows; the attack states their number. These people and missing
-    numbers are not counted. The interval treats the records, or the people, as a random sample of a large population. A
-    column whose records all have the same value has no unit and is left out.
+    The evaluator draws the people whom the adversary knows; the attack states how many people to draw. The results
+    count neither these people nor missing numbers. The interval of `recovery_error` treats the records, and that of
+    `recovered_within` the people, as a random sample of a large population. A column whose records all have the same
+    value has a standard deviation of 0 and is left out.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ class Recovered(Question):
 
 
 class _RowBuilder:
-    """Builder of the rows of one case, which evaluate guesses (rows, columns) for all rows or for groups of rows."""
+    """Builder of the result rows of one case, from guesses (rows, columns) about all rows or groups of rows."""
 
     unit: FloatArray
     true: FloatArray

@@ -1,4 +1,4 @@
-"""Increase in the disclosure of a release by nearer predictions, compared with random labels.
+"""Increase in disclosure if nearer predictions replace cells of a release, compared with random labels.
 
 Source: Sramka et al. 2010, section 4.4, Table 3.
 """
@@ -33,12 +33,12 @@ class PredictedGains(WithMiners, Question):
     The predictions are the nearer predictions of `target` by the worst miner (Table 3). An increase that the control
     also shows is not evidence of an attack.
 
-    The rows `accuracy_gain` and `knowledge_gain` describe the release and its two variants. Variant "with
-    predictions" uses predictions for the first record of each distinct released row, which fits the counts of the
-    paper; variant "with all predictions" uses predictions for all people. Each variant has the control "random labels":
-    the same labels, right or wrong, assigned at random to the same number of records whose own labels are longer. The
-    control is the mean of 39 draws, with the smallest and the largest draw as interval; by chance, a value exceeds all
-    draws with a probability of 1 in 40.
+    The rows `accuracy_gain` and `knowledge_gain` describe the release and its two variants. Variant "with predictions"
+    uses predictions for the first record of each distinct released row, as the counts of the paper suggest; variant
+    "with all predictions" uses predictions for all people. Each variant has the control "random labels": the same
+    labels are assigned at random to the same number of records that have longer labels, so that an assigned label may
+    be right or wrong. The row of the control reports the mean of 39 draws; its interval extends from the smallest to
+    the largest draw. By chance, a value exceeds all draws with a probability of 1 in 40.
 
     Parameters
     ----------

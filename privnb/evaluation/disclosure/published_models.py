@@ -113,8 +113,8 @@ def attack_published_models(
     DataFrame
         Tidy results by `miner`. The row `model_channel` is the accuracy of C2, with the accuracy of C1 as baseline. The
         row `model_gain` is the difference between the two, with the 95% interval of a paired difference. The row
-        `model_p` is the p-value of the two-sided exact test of McNemar. Rows of `control` "random labels" have models
-        that are learned from randomly permuted sensitive values, which do not open a channel.
+        `model_p` is the p-value of the two-sided exact test of McNemar. Rows whose `control` is "random labels" are
+        about models learned from randomly permuted sensitive values; such models do not open a channel.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def attack_published_models(
 def attack_published_model(
     dataset: Dataset, asked: Any, target: str, control: str, examples: int, min_count: int
 ) -> pd.DataFrame:
-    """Return the rows of `attack_published_models` for one miner, or the name of one, with or without the control."""
+    """Return the rows of `attack_published_models` for one miner, given itself or by name, and one `control`."""
     [miner] = resolve_miners(asked)
     rng, secret = np.random.default_rng(SEED), _find_values(dataset, target)
     order = rng.permutation(len(dataset))

@@ -73,7 +73,7 @@ def find_sensitive_rules(dataset: Dataset, support: Share, *, number: Count = 10
     Returns
     -------
     list of Rule
-        The rules; if no other value has a rule, the rules of the most common value, which may also be none.
+        The rules. If only the most common value has rules, the list contains these rules; it may also be empty.
     """
     expect.whole("number", number, 1)
     secret = choose_unknown_sensitive(dataset, None)

@@ -1,4 +1,4 @@
-"""Disclosure by published rules and trees of a table, and the information loss of the methods that limit it.
+"""Disclosure by published rules and trees of a table, and the information loss of methods that limit this disclosure.
 
 Source: Aggarwal and Yu (eds.) 2008, chapters 5, 8, 10, 11 and 13.
 """
@@ -90,7 +90,7 @@ class ItemsetErrors(Validated, Question):
 
 @validated
 def check_table(dataset: Dataset) -> Dataset:
-    """Return the dataset, if rules, trees and models can be learned from it.
+    """Return the dataset if rules, trees and models can be learned from its records.
 
     Raises
     ------
@@ -111,16 +111,17 @@ def check_table(dataset: Dataset) -> Dataset:
 
 @validated
 def parse_supports(text: str | float, dataset: Dataset, k: int) -> list[float]:
-    """Return the minimum supports that a parameter names.
+    """Return the minimum supports that the text of a parameter lists.
 
     A support below k people is raised to k people, because an itemset of fewer people discloses them directly. A
-    support that more than `MAX_ITEMSETS` itemsets reach is doubled until there are at most `MAX_ITEMSETS`: a table with
-    many nearly constant columns has tens of thousands of itemsets, too many for a page.
+    support that more than `MAX_ITEMSETS` itemsets reach is doubled repeatedly until at most `MAX_ITEMSETS` itemsets
+    reach it, because a table with many nearly constant columns has tens of thousands of itemsets, which are too many
+    for a page.
 
     Parameters
     ----------
     text : str or float
-        One share above 0 and at most 1, or several separated by commas.
+        One share above 0 and at most 1, or several such shares separated by commas.
     dataset : Dataset
     k : int
         The smallest number of people that an itemset may describe, at least 2.
@@ -143,7 +144,7 @@ def parse_supports(text: str | float, dataset: Dataset, k: int) -> list[float]:
 
 
 def _limit_support(baskets: Baskets, support: float) -> float:
-    """Return the support, doubled until at most `MAX_ITEMSETS` itemsets reach it, and at most 1."""
+    """Return the support, doubled repeatedly until at most `MAX_ITEMSETS` itemsets reach it or until it is 1."""
     while support < 1:
         with contextlib.suppress(NotForThisTable):  # far too many itemsets
             if len(itemsets(baskets, support)) <= MAX_ITEMSETS:
@@ -153,7 +154,7 @@ def _limit_support(baskets: Baskets, support: float) -> float:
 
 
 def parse_tree_bounds(text: str) -> list[int]:
-    """Return the values of k, for trees, that a parameter names: whole numbers of at least 2, in ascending order."""
+    """Return the values of k for trees that a text lists: whole numbers of at least 2, in ascending order."""
     return sorted(parse_numbers_within("K_TREE", text, int, lambda each: each >= 2, "whole number of at least 2"))
 
 
@@ -161,8 +162,8 @@ def parse_tree_bounds(text: str) -> list[int]:
 def build_rule_sanitizers(dataset: Dataset, k: int = 10, epsilon: str | float = "3, 8") -> list[Sanitizer]:
     """Return sanitizers whose releases can be mined for rules.
 
-    Two of the sanitizers generalize and three kinds add noise of a published law; those that do not fit the table are
-    left out.
+    Two of the sanitizers generalize, and three kinds of sanitizers add noise of a published law. Sanitizers that do not
+    fit the table are left out.
 
     Parameters
     ----------
@@ -170,8 +171,8 @@ def build_rule_sanitizers(dataset: Dataset, k: int = 10, epsilon: str | float = 
     k : int
         The k of the sanitizers that generalize, at least 2.
     epsilon : str
-        The privacy budgets of the sanitizers that add noise: one number above 0, or several separated by commas. A
-        budget is per record and covers its categorical quasi-identifiers.
+        The privacy budgets of the sanitizers that add noise: one number above 0, or several such numbers separated by
+        commas. A budget is per record and covers the categorical quasi-identifiers of the record.
 
     Returns
     -------
@@ -212,7 +213,7 @@ def mine_releases(
 
 @validated
 def find_inference_channels(dataset: Dataset, support: Sequence[float], *, k: int = 10) -> pd.DataFrame:
-    """Count the groups of fewer than k people that follow from published itemsets, and measure the cost to block them.
+    """Count the groups of fewer than k people that published itemsets disclose, and measure the cost of blocking them.
 
     Parameters
     ----------
@@ -225,7 +226,8 @@ def find_inference_channels(dataset: Dataset, support: Sequence[float], *, k: in
     Returns
     -------
     DataFrame
-        The rows `inference_channels`, `itemsets` and `support_added` of each support, which is in the column `bound`.
+        The rows `inference_channels`, `itemsets` and `support_added` for each support; the support is in the column
+        `bound`.
     """
     check_k(k)
     baskets, found = Baskets.of_table(dataset), []
@@ -287,7 +289,7 @@ def compare_trees(dataset: Dataset, ks: Sequence[int], *, few: Count = 10, min_c
 
 @validated
 def limit_examples(dataset: Dataset, examples: int) -> int:
-    """Return the number of people whose sensitive value an adversary knows.
+    """Return the number of people whose sensitive value the adversary of an experiment knows.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ def limit_examples(dataset: Dataset, examples: int) -> int:
     Returns
     -------
     int
-        The smaller of the requested number and a tenth of the records, but at least 2.
+        The requested number or a tenth of the number of records, whichever is smaller, but at least 2.
     """
     expect.whole("EXAMPLES", examples, 2)
     return max(2, min(examples, len(dataset) // 10))

@@ -1,8 +1,8 @@
 """Experiments that remove noise from synthetic records and from the numbers of a table.
 
 Source: Aggarwal and Yu (eds.) 2008, sections 6.5 and 15.3; Huang, Du, Chen, "Deriving Private Information from
-Randomized Data", SIGMOD 2005. The generator of synthetic records is that of Huang, Du and Chen: many attributes have a
-few strong components.
+Randomized Data", SIGMOD 2005. The synthetic records are generated as by Huang, Du and Chen: they have many attributes
+and a few strong components.
 """
 
 from collections.abc import Sequence
@@ -71,24 +71,25 @@ register_measure(
 def remove_simulated_noise(*, records: int = 20_000) -> pd.DataFrame:
     """Measure how much noise each filter removes from synthetic Gaussian records.
 
-    The noise is either independent or has the correlations of the records. The 50 attributes have five strong
-    components of variance 400 and 45 of variance 1. Both kinds of noise have a variance of 25 on average. Each filter
-    is used by an adversary who knows the covariance of the noise, and by an adversary who assumes independent noise and
-    estimates its variance (see `largest_noise`). In the limit, the estimate for independent noise is 26: the direction
-    of the least variance has the variance of the noise, 25, in addition to the variance of the records, 1.
+    The noise is either independent or has the correlations of the records. The 50 attributes have five components of
+    variance 400 and 45 components of variance 1. Both kinds of noise have a variance of 25 on average. Each filter is
+    used by an adversary who knows the covariance of the noise, and by an adversary who assumes independent noise and
+    estimates its variance (see `largest_noise`). For a large number of records, the estimate for independent noise
+    approaches 26: in the direction of the smallest variance, the released records have the variance of the noise, 25,
+    in addition to the variance of the true records, 1.
 
     Parameters
     ----------
     records : int
         The number of synthetic records, from 1,000 to 1,000,000. The covariance of fewer records is too uncertain for
-        the theory to hold. Each record takes 400 bytes in each of several copies.
+        the theory to hold. Several copies of the records are in memory at once; a record takes 400 bytes per copy.
 
     Returns
     -------
     DataFrame
-        Tidy results: rows `cell_error` of each filter in `miner`, of each knowledge of the noise in `knows`, and of
-        each kind of noise in `sanitizer`. The baseline is the error of the noisy numbers themselves. Rows of control
-        "theory" hold the expected error of PCA and of the Gaussian guess.
+        Tidy results: a row `cell_error` for each filter (`miner`), each adversary's knowledge of the noise (`knows`)
+        and each kind of noise (`sanitizer`). The baseline is the error of the noisy numbers themselves. Rows whose
+        `control` is "theory" hold the expected error of PCA and of the Gaussian guess.
     """
     check_synthetic_records(records)
     rng, m = np.random.default_rng(SEED), len(COMPONENT_VARIANCES)
@@ -123,8 +124,9 @@ def remove_simulated_noise(*, records: int = 20_000) -> pd.DataFrame:
 def compute_expected_error(variance: float) -> float:
     """Return the expected error per cell of the Gaussian guess that assumes independent noise of a given variance.
 
-    A direction of variance s has the weight w = (s + 25 - variance) / (s + 25), at least 0, and the expected error
-    (1 - w)^2 s + 25 w^2. The smallest error, 3.218, is at the true variance of the noise, 25.
+    A direction of variance s has the weight w = (s + 25 - variance) / (s + 25), or 0 if this number is negative. The
+    expected error in this direction is (1 - w)^2 s + 25 w^2. The smallest error, 3.218, is at the true variance of the
+    noise, 25.
     """
     weights = np.maximum(COMPONENT_VARIANCES + NOISE_VARIANCE - variance, 0) / (COMPONENT_VARIANCES + NOISE_VARIANCE)
     return float(np.mean((1 - weights) ** 2 * COMPONENT_VARIANCES + weights**2 * NOISE_VARIANCE))
@@ -140,7 +142,7 @@ def _build_filters(covariance: FloatArray, noise: FloatArray, records: int) -> d
 
 
 def check_synthetic_records(records: int) -> int:
-    """Return the number of synthetic records; raise ValueError unless it is from 1,000 to 1,000,000."""
+    """Return the number of synthetic records unchanged; raise ValueError unless it is from 1,000 to 1,000,000."""
     if expect.whole("records", records, 1000) > MAX_RECORDS:
         raise UsageError(
             f"`records` must be at most {MAX_RECORDS:,}, because all records are in memory at once; got {records:.4g}."
@@ -149,7 +151,7 @@ def check_synthetic_records(records: int) -> int:
 
 
 def parse_deviations(text: str) -> list[float]:
-    """Return the standard deviations of noise that a parameter names, as shares of the width of the domain."""
+    """Return the standard deviations of noise that a text lists, as shares of the width of the domain."""
     found = parse_numbers_within("DEVIATION", text, float, lambda each: True, "number")
     for each in found:
         AdditiveNoise(each)  # raises for an invalid deviation
@@ -160,9 +162,10 @@ def parse_deviations(text: str) -> list[float]:
 def remove_noise(
     dataset: Dataset, deviation: Sequence[float], *, min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """Measure how close each attack comes to the numbers of a table with additive noise.
+    """Measure how close each attack comes to the true numbers of a table to which noise is added.
 
-    The noise is Gaussian with each standard deviation, and uniform with the largest standard deviation.
+    One release per standard deviation has Gaussian noise; another release has uniform noise of the largest standard
+    deviation.
 
     Parameters
     ----------
@@ -186,7 +189,7 @@ def remove_noise(
 
 @validated
 def remove_masking_noise(dataset: Dataset, *, min_count: MinCount = LIMIT, store: Folder = "") -> pd.DataFrame:
-    """Measure how close attacks come to numbers with noise whose width is not published.
+    """Measure how close attacks come to the true numbers if the width of the noise is not published.
 
     The noise is either uncorrelated or has the correlations of the columns.
 
@@ -209,7 +212,7 @@ def remove_masking_noise(dataset: Dataset, *, min_count: MinCount = LIMIT, store
 
 
 def parse_known_people(text: str) -> list[int]:
-    """Return the numbers of people that an adversary knows, which a parameter names: whole numbers of at least 0."""
+    """Return the numbers of people whom an adversary knows, as a text lists them: whole numbers of at least 0."""
     return parse_numbers_within("KNOWN", text, int, lambda each: each >= 0, "whole number of at least 0")
 
 
@@ -219,8 +222,8 @@ def measure_rotation_removal(
 ) -> pd.DataFrame:
     """Measure how close an adversary comes to the original numbers of a rotated table.
 
-    The adversary knows the original record and the released row of some people. An adversary who knows nobody takes
-    the rotated numbers as the original ones.
+    The adversary knows the original record and the released row of some people. An adversary who knows nobody takes the
+    rotated numbers for the original numbers.
 
     Parameters
     ----------
@@ -233,7 +236,8 @@ def measure_rotation_removal(
     Returns
     -------
     DataFrame
-        The rows of `Recovered`; the table is empty if the dataset has a single numeric column, which cannot be rotated.
+        The rows of `Recovered`; the table is empty if the dataset cannot be rotated, for example because it has a
+        single numeric column.
     """
     for place, people in enumerate(check_numbers("known", known)):
         expect.whole(f"known[{place}]", people, 0)
@@ -244,6 +248,6 @@ def measure_rotation_removal(
 
 @validated
 def select_group_rows(results: Results) -> list[Row]:
-    """Return the rows with the recovery error of all columns for outliers and for the other people."""
+    """Return the rows with the recovery error over all columns, for outliers and for the other people."""
     rows = results[(results.measure == "recovery_error") & (results.target == "")]
     return rows[rows.group != ""]

@@ -1,6 +1,6 @@
-"""Information loss of personalized privacy: some people ask for a larger k, or guard their sensitive value.
+"""Information loss of personalized privacy: some people ask for a larger k or guard their sensitive value.
 
-The wishes of the people in a table are not known. The wishes are drawn at random, with the same probability for each
+No table records the wishes of its people. The wishes are therefore drawn at random, with the same probability for each
 person.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu (eds.) 2008, section 2.3.2.
@@ -78,7 +78,7 @@ Shares = Annotated[Sequence[float], _check_shares]
 
 @validated
 def check_wishes(dataset: Dataset) -> Dataset:
-    """Return the dataset, if personal wishes can be drawn for it.
+    """Return the dataset if personal wishes can be drawn for its people.
 
     Raises
     ------
@@ -101,13 +101,13 @@ def check_wishes(dataset: Dataset) -> Dataset:
 
 
 def parse_shares(text: str) -> list[float]:
-    """Return the shares of people that a parameter names: numbers above 0 and below 1, in ascending order."""
+    """Return the shares of people that a text lists: numbers above 0 and below 1, in ascending order."""
     return sorted(parse_numbers_within("WISHING", text, float, lambda each: 0 < each < 1, "share above 0 and below 1"))
 
 
 @validated
 def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
-    """Return the usual k and the larger k, if they fit the table.
+    """Return the usual k and the larger k if both fit the table.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
 
 
 def check_pair(name: str, ks: tuple[int, int]) -> None:
-    """Raise ValueError unless `ks` holds a smaller and a larger k, as whole numbers above 1."""
+    """Raise ValueError unless `ks` holds two whole numbers above 1, of which the second is larger than the first."""
     if not (isinstance(ks, tuple | list) and len(ks) == 2 and all(map(expect.is_whole, ks)) and 1 < ks[0] < ks[1]):
         raise UsageError(
             f"{name} must hold two values, the smaller k and the larger k; got {expect.describe_value(ks)}."
@@ -145,7 +145,7 @@ def check_pair(name: str, ks: tuple[int, int]) -> None:
 
 
 def check_breach(share: float) -> float:
-    """Return the largest breach probability; raise ValueError unless it is above 0 and at most 1."""
+    """Return the largest accepted breach probability; raise ValueError unless it is above 0 and at most 1."""
     return expect.share("BREACH", share)
 
 
@@ -153,7 +153,7 @@ def check_breach(share: float) -> float:
 def compare_own_k(
     dataset: Dataset, shares: Shares, ks: tuple[int, int], *, min_count: MinCount = LIMIT
 ) -> pd.DataFrame:
-    """Compare the information loss of Mondrian with personal k to its loss with one k for all people.
+    """Compare the information loss of Mondrian with a personal k to the information loss with one k for all people.
 
     Parameters
     ----------
@@ -168,7 +168,8 @@ def compare_own_k(
     Returns
     -------
     DataFrame
-        The rows `certainty_penalty` and `wishes_kept` of each share, in the column `bound`, and of each `variant`.
+        The rows `certainty_penalty` and `wishes_kept` for each share, which is in the column `bound`, and for each
+        `variant`.
     """
     check_pair("ks", ks)
     k, larger = check_ks(*ks, dataset)
@@ -212,9 +213,9 @@ def _build_share_row(measure: str, part: int, whole: int, add: Callable[..., Row
 def compare_guards(
     dataset: Dataset, shares: Shares, most: Share, k: int, *, min_count: MinCount = LIMIT
 ) -> pd.DataFrame:
-    """Measure how often guarded values are breached in a release, and the information loss that prevents it.
+    """Measure how often a release breaches guarded values, and the information loss of preventing these breaches.
 
-    Each person who guards a value guards the person's own value of the sensitive attribute.
+    Each guarded value is the person's true value of the sensitive attribute.
 
     Parameters
     ----------
@@ -231,10 +232,11 @@ def compare_guards(
     Returns
     -------
     DataFrame
-        The rows `wishes_breached` and `value_loss` of each share, in the column `bound`, before and after the sensitive
-        values are generalized. Before the generalization, the baseline of `wishes_breached` is the share of breaches in
-        a release without quasi-identifiers, which follow from the frequency of each value. If no generalization
-        satisfies the bound, the row `value_loss` after it has no value and gives the reason.
+        The rows `wishes_breached` and `value_loss` for each share, which is in the column `bound`, before and after the
+        sensitive values are generalized (`variant`). Before the generalization, the baseline of `wishes_breached` is
+        the share of breaches in a release without quasi-identifiers; these breaches follow from the frequencies of the
+        values. If no generalization satisfies the bound, the row `value_loss` for the generalized values has no value
+        and gives the reason.
     """
     check_k(k)
     secret = choose_unknown_sensitive(dataset, None)

@@ -48,10 +48,10 @@ register_measure(
 class MaskingScore(Question):
     """Question about the masking score of Domingo-Ferrer and Torra, and about the parts of the score.
 
-    The parts are `masking_loss`, `nearest_record_rate`, `rank_interval_rate` and `reidentification_rate`, of one-to-one
-    linkage by agreements. The score is (loss + (50 nearest + 50 linked + 100 in intervals) / 2) / 2. The adversary
-    knows only the original values of the masked numbers. The baseline of the score is the score of the original table,
-    which has no loss and links every record: 50.
+    The parts are `masking_loss`, `nearest_record_rate`, `rank_interval_rate` and the `reidentification_rate` of
+    one-to-one linkage by agreements. With these four parts in this order, the score is (loss + (50 nearest + 100 in
+    intervals + 50 linked) / 2) / 2. The adversary knows only the original values of the masked numbers. The baseline is
+    50, the score of the original table, in which nothing is lost and every record is linked.
     """
 
     primary_measure = "masking_score"
@@ -77,7 +77,7 @@ class MaskingScore(Question):
 
 
 def build_perturbing_family(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[Sanitizer]:
-    """Return one sanitizer of each kind that perturbs, synthesizes or suppresses values instead of generalizing them.
+    """Return one sanitizer of each kind that perturbs, synthesizes or suppresses values instead of generalizing values.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def build_perturbing_family(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0
     Raises
     ------
     NotForThisTable
-        If no sanitizer fits, for example because the table has a person column.
+        If no such sanitizer fits the table, for example because the table has a person column.
     """
     choose_target(dataset)  # raises if there is no quasi-identifier
     found = catalogue.build_one_per_class(dataset, k=k, epsilon=epsilon, of=TREATMENTS)
@@ -108,12 +108,12 @@ def build_perturbing_family(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0
 
 @validated
 def check_noise_removable(dataset: Dataset) -> Dataset:
-    """Return the dataset, if noise can be removed from its numbers.
+    """Return the dataset if an attack can remove noise from its numbers.
 
     Raises
     ------
     NotForThisTable
-        If no quasi-identifier is a number, or if people may have several records.
+        If no quasi-identifier is numeric, or if people may have several records.
     """
     choose_target(dataset)  # raises if there is no quasi-identifier
     if dataset.schema.person:
@@ -131,7 +131,7 @@ def check_noise_removable(dataset: Dataset) -> Dataset:
 
 @validated
 def sample_compared(dataset: Dataset, records: int) -> Dataset:
-    """Return the dataset, or a random sample for measures that compare each record with every other record.
+    """Return the dataset or, for measures that compare each record with every other record, a random sample.
 
     Parameters
     ----------
@@ -164,11 +164,11 @@ def measure_risk_and_loss(
     Parameters
     ----------
     dataset : Dataset
-        A few thousand records, because each record is compared with every other record.
+        A dataset of at most a few thousand records, because each record is compared with every other record.
     family : list of Sanitizer
         The sanitizers, such as those of `build_perturbing_family`.
     *measures : str
-        The two axes, as `evaluation.sanitizer_family.choose_axes` returns them.
+        The measures of the two axes, as `evaluation.sanitizer_family.choose_axes` returns them.
     k : int
         The k of the sanitizers that generalize.
     min_class_size : int

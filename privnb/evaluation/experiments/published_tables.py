@@ -62,8 +62,8 @@ register_measure(
 def attack_published_tables(dataset: Dataset, *, k: int) -> pd.DataFrame:
     """Measure what tables of two attributes disclose about the table of all attributes, and what suppression removes.
 
-    The attributes are the sensitive attribute and other categorical attributes, in ascending order of their numbers of
-    values, as long as the table of all attributes has at most 150 cells.
+    The attributes are the sensitive attribute and other categorical attributes. These are added in ascending order of
+    their numbers of values, as long as the table of all added attributes has at most 150 cells.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ def attack_published_tables(dataset: Dataset, *, k: int) -> pd.DataFrame:
     -------
     DataFrame
         The rows `small_count_share` and `cells_disclosed` describe the table of all attributes. The rows
-        `bounds_within` report the share of this table's small counts whose bounds differ by at most a number of people,
-        which is in the column `bound`; variant `FULL` uses all tables of two attributes in full and variant
-        `SUPPRESSED` uses them after suppression. The rows `entries_suppressed` describe the table of the sensitive
-        attribute and the attribute in `target`. All shares are shares of cells, not of people.
+        `bounds_within` report the share of this table's small counts whose bounds differ by at most the number of
+        people in the column `bound`; variant `FULL` uses all tables of two attributes in full and variant `SUPPRESSED`
+        uses them after suppression. The rows `entries_suppressed` describe the table of the sensitive attribute and the
+        attribute in `target`. All shares are shares of cells, not of people.
     """
     check_k(k)
     names = _choose_attributes(dataset)
@@ -113,7 +113,7 @@ def attack_published_tables(dataset: Dataset, *, k: int) -> pd.DataFrame:
 
 
 def _suppress(margin: TableOfCounts, k: int) -> SuppressedTable:
-    """Return the suppressed table of two attributes, or a SanitizationError that states why there is none."""
+    """Return the suppressed table of two attributes, or a SanitizationError that states why there is no such table."""
     try:
         return suppress_small_counts(margin, k)
     except SanitizationError as error:
@@ -121,7 +121,7 @@ def _suppress(margin: TableOfCounts, k: int) -> SuppressedTable:
 
 
 def _build_width_rows(add: Callable[..., Row], variant: str, width: IntArray, k: int) -> Iterator[Row]:
-    """Yield rows of the share of small counts that are known to within 0, ... people, up to four times k."""
+    """Yield rows of the share of small counts whose bounds are at most 0, ... people apart, up to four times k."""
     for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
         # The parameters identify a row; the bound only repeats one of them as a number.
         of = {"variant": variant, "parameters": f"k={k}, width={most}", "parameter": "width", "bound": most}
@@ -149,7 +149,7 @@ def _find_bounds(
 
 
 def _choose_attributes(dataset: Dataset) -> list[str]:
-    """Return the sensitive attribute and further categories, whose common table has at most `MAX_CELLS` cells."""
+    """Return the sensitive and other categorical attributes, whose joint table has at most `MAX_CELLS` cells."""
     secret = choose_unknown_sensitive(dataset, None)
     sizes = {name: dataset.cells[name].nunique() for name in list_categorical(dataset.schema) if name != secret}
     chosen = [secret]

@@ -1,4 +1,4 @@
-"""Reconstruction of the distribution of noisy columns by a legitimate user, and its information loss.
+"""Reconstruction of the distributions of noisy columns by a legitimate user, and the remaining information loss.
 
 Source: Aggarwal and Yu (eds.) 2008, section 6.2 (reconstruction) and 6.4, equation 6.8 (information loss).
 """
@@ -67,22 +67,23 @@ def compute_distribution_loss(found: FloatArray, true: FloatArray) -> float:
 def reconstruct_distributions(
     dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, min_count: MinCount = LIMIT
 ) -> pd.DataFrame:
-    """Estimate the distribution of each noisy column, from the noisy cells and by reconstruction with the noise law.
+    """Estimate the distribution of each noisy column, from the noisy cells themselves and with the noise law.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : Sanitizer, or list of Sanitizer
     min_count : int
-        Intervals and categories of fewer people are merged with others.
+        Intervals and categories of fewer people are merged with other intervals or categories.
 
     Returns
     -------
     DataFrame
-        The rows `distribution_loss` and `interval_share` of each column, in `target`, and of each `variant` ("taken
-        literally", "reconstructed (EM)" and "reconstructed (Bayes)"). The baseline of `distribution_loss` is the loss
-        if all values are equally likely. The rows `interval_share` have an interval or a category in `group`, and their
-        variant "the table" holds the true shares. A sanitizer without a noisy column has no rows.
+        The rows `distribution_loss` and `interval_share` for each column, whose name is in `target`, and for each
+        `variant`, which is "taken literally", "reconstructed (EM)" or "reconstructed (Bayes)". The baseline of
+        `distribution_loss` is the loss if all values are equally likely. Each row `interval_share` has an interval or a
+        category in `group`; rows of the variant "the table" hold the true shares. A sanitizer without a noisy column
+        has no rows.
     """
     rows = []
     for sanitizer in as_list(sanitizers):
@@ -129,7 +130,7 @@ def _build_column_rows(
 def _merge_rare(people: FloatArray, ordered: bool, min_count: int) -> IntArray:
     """Return the group of each interval or category, numbered from 0; no group reveals a small count.
 
-    Neighboring intervals are merged; of categories, the rarest are merged.
+    Neighboring intervals are merged; among categories, the rarest are merged first.
     """
     order = np.arange(len(people)) if ordered else np.argsort(people, kind="stable")
     group, held, found = 0, 0.0, np.empty(len(people), dtype=np.int64)
@@ -147,7 +148,7 @@ def _merge_rare(people: FloatArray, ordered: bool, min_count: int) -> IntArray:
 
 
 def _number_by_first(groups: IntArray) -> IntArray:
-    """Return the groups numbered in the order of their first members."""
+    """Return the groups, renumbered in the order in which they first occur."""
     first = {group: number for number, group in enumerate(dict.fromkeys(groups.tolist()))}
     return np.array([first[group] for group in groups.tolist()])
 

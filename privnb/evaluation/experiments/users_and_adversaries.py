@@ -47,26 +47,26 @@ def evaluate_users(
 ) -> pd.DataFrame:
     """Measure the utility of releases for legitimate users, as in Table 1.
 
-    The results are those of `evaluation.measure_good_utility` for each miner and seed, and `worst`, the largest decline
-    of each set of miners. The sanitizers of `build_suppressing_sanitizers` are added for comparison. Fusions of miners
-    are left out, because only an adversary uses them.
+    The results are those of `evaluation.measure_good_utility` for each miner and seed, together with rows of the miner
+    `worst`, which hold the largest decline within each set of miners. The sanitizers of `build_suppressing_sanitizers`
+    are added for comparison. Fusions of miners are left out, because only an adversary uses them.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
     profile : str
-        The name of the extent of the run: one of `PROFILES`.
+        The name of the profile, one of `PROFILES`, which sets the extent of the run.
     miners : str, estimator, or list of those
         The miners that replace the main set of the profile; if empty, the main set is used.
     target : str
         The predicted attribute; if empty, the first sensitive attribute.
     seeds : int
-        The number of repeats; if 0, the number of the profile.
+        The number of repeats; if 0, the number that the profile sets.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
     store : str
-        The folder that keeps finished results; if empty, they are not kept.
+        The folder that stores finished results; if empty, results are not stored.
 
     Returns
     -------
@@ -122,8 +122,8 @@ def evaluate_adversaries(
 ) -> pd.DataFrame:
     """Measure the utility of releases for adversaries with miners, as in Table 2.
 
-    The results are those of `nearer_predictions.NearerPredictions` for each set of miners, sanitizer and seed, and the
-    rows `average` and `worst` of each set.
+    The results are those of `nearer_predictions.NearerPredictions` for each set of miners, sanitizer and seed, together
+    with rows of the miners `average` and `worst` for each set.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def evaluate_adversaries(
 def check_adversaries(
     dataset: Dataset, *, target: AttributeName = "", c: float = 0, share: Share = 0.05, weights: str = ""
 ) -> None:
-    """Raise the errors that `evaluate_adversaries` raises for these arguments.
+    """Raise the error, if any, that `evaluate_adversaries` raises for these arguments.
 
     Parameters
     ----------
@@ -216,9 +216,9 @@ def evaluate_gains(
     """Measure what nearer predictions add to the disclosure of releases, as in Table 3.
 
     The results are those of `predicted_gains.PredictedGains` for each sanitizer and seed. At most two of Weka's miners
-    are used: those whose predictions are nearer for the largest number of people and for the largest number of distinct
-    records. The rows of these miners have the set "Weka" with its version. `evaluate_adversaries` finds the same miners
-    and shares the store.
+    are used: the miner whose predictions are nearer for the largest number of people, and the miner whose predictions
+    are nearer for the largest number of distinct records. In rows of these miners, the set of miners is "Weka" with its
+    version. `evaluate_adversaries` computes the same predictions of these miners and can share the store.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _answer_possible(
 
 @validated
 def build_suppressing_sanitizers(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> list[Sanitizer]:
-    """Return sanitizers that publish `*` for all columns that noise blurs, which is the most that noise can destroy.
+    """Return sanitizers that publish `*` for all columns with noise; noise cannot destroy more than these sanitizers.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def build_suppressing_sanitizers(dataset: Dataset, sanitizers: Sequence[Sanitize
 
 
 def _list_weka_miners(dataset: Dataset, sanitizer: Sanitizer, target: str) -> list[str]:
-    """Return the names of the paper's miners for labels or numbers, as a sanitizer publishes the target."""
+    """Return the names of the paper's miners for numbers or for labels, depending on the target in the release."""
     release = sanitizer.sanitize(dataset, rng=1)
     numeric = is_numeric_dtype(release.table[check_published(dataset, target or choose_target(dataset))])
     return [miner.name for miner in resolve_miners("Weka numerical" if numeric else "Weka categorical")]
@@ -290,7 +290,8 @@ def _list_weka_miners(dataset: Dataset, sanitizer: Sanitizer, target: str) -> li
 def _find_worst_miners(found: Any) -> str:
     """Return the names of the worst miners; "" if no miner finished.
 
-    The worst miners are those that come nearer to the truth for the most people and for the most distinct records.
+    The worst miners are the miner that comes nearer to the truth for the most people, and the miner that does so for
+    the most distinct records.
     """
     rows = select_measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
     rows = rows.assign(value=rows.value.fillna(rows.low))

@@ -52,20 +52,20 @@ def measure_good_utility(
     miners : str, estimator, or list of those
         See `miners.reference_set`.
     target : str, optional
-        The attribute that miners predict; if None, the sensitive attribute.
+        The attribute that miners predict; if None, the first sensitive attribute.
     seed : int
         The seed of the noise, of the order of the records and of the folds.
     folds : int
         The number of folds.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
     DataFrame
-        Rows of each miner for the original and for each sanitizer: `good_utility` (people; baseline: the most common
-        value) and `utility_decline` compared with the original. If a miner has no guess, `status` gives the reason; see
-        `predictions.Predictions`.
+        Rows of each miner for the original and for each sanitizer: `good_utility`, a number of people whose baseline is
+        the guess of the most common value, and `utility_decline`, which compares this number with the original. If a
+        miner has no guess, `status` gives the reason; see `predictions.Predictions`.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def measure_good_utility(
 
 @dataclass(frozen=True)
 class UserUtility(WithMiners, Question):
-    """The good utility of a release for an honest user; fields and rows are those of `measure_good_utility`."""
+    """Question about the good utility of a release for its user; see `measure_good_utility` for the fields and rows."""
 
     target: str
     miners: Miners = "basic"
@@ -114,7 +114,7 @@ class UserUtility(WithMiners, Question):
         )
 
     def scored(self, case: Case) -> tuple[Predictions, GuessValues | None]:
-        """Return the miners' guesses and their scores, or None instead of the scores if no miner has a guess."""
+        """Return the miners' guesses and the scores of the guesses; the scores are None if no miner has a guess."""
         user = GoodUtility(join_names([self.target]), miners=self.miners, folds=self.folds)
         found = user.mined(case)
         guessed = found[self.target]
@@ -132,7 +132,7 @@ def build_good_utility_rows(
     """Return the rows of good utility and of its decline for each miner.
 
     A decline has a 95% interval from paired values: each person's value is compared with the same person's value on the
-    original. A miner that has no guess on the original, or no correct guess, has no decline.
+    original. A miner that has no guess, or no correct guess, on the original has no decline.
 
     Parameters
     ----------
@@ -140,10 +140,10 @@ def build_good_utility_rows(
         A function that builds a row; see `results.make_row_builder`.
     target : str
         The attribute that is predicted.
-    scores, original : Scores
+    scores, original : GuessValues
         The scores on the release and on the original.
     min_count : int
-        Smaller counts are withheld.
+        Counts of fewer people are withheld.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def build_good_utility_rows(
 
 
 def compute_decline_interval(original: FloatArray, sanitized: FloatArray) -> tuple[float, float]:
-    """Return a 95% interval of the utility decline from paired values of the same people: (low, high), from 0.
+    """Return a 95% interval (low, high), with ends of at least 0, of the utility decline from paired values of people.
 
     The interval is the normal approximation of a ratio of two paired means (Fieller's linear term). If both arrays are
     equal, the interval is (0, 0).

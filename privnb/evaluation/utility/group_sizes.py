@@ -1,4 +1,4 @@
-"""Errors of releases about the sizes of large groups, which are found once for all sanitizers of a call."""
+"""Errors of releases about the sizes of large groups; the groups are found once for all sanitizers of a call."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from privnb.sanitizers import Suppress
 
 @dataclass(frozen=True)
 class GroupSizes(Question):
-    """The error of a release about the number of people in large groups.
+    """Question about the error of a release in the numbers of people in large groups.
 
     Parameters
     ----------
     support : float
-        The minimum size of large groups: a share of the records above 0.
+        The minimum size of a large group, as a share of the records; above 0.
 
-    The row is `size_error`; its baseline is the release without quasi-identifiers. A table without large groups has no
-    row.
+    The row is `size_error`; its baseline is the error of the release without quasi-identifiers. A table without large
+    groups has no row.
     """
 
     support: Share = SUPPORT

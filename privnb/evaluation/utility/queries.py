@@ -58,12 +58,12 @@ def measure_query_errors(
     Returns
     -------
     DataFrame
-        Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95% interval over queries, and
-        `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
-        people in one bucket. The rows of the original are `queries`, the number of queries that were drawn (0 if the
-        table has too few quasi-identifiers or too many values to query), and `empty_queries`, the number of queries
-        that count nobody and therefore have no relative error. If fewer than ten other queries remain, no errors are
-        shown.
+        Rows whose `target` describes the queries, such as "qd=4, sel=0.05": `average_relative_error`, with a 95%
+        interval over queries, and `median_relative_error`. The baseline is the error of the trivial release of the same
+        form, which has no quasi-identifiers or has all people in one bucket. Two rows are about the queries: `queries`
+        is the number of queries that were drawn (0 if the table has too few quasi-identifiers or too many values to
+        query), and `empty_queries` is the number of queries that count nobody and therefore have no relative error. If
+        fewer than ten queries count somebody, no errors are shown.
     """
     expect.whole("dimension", dimension, 1)
     expect.share("selectivity", selectivity)
@@ -80,7 +80,7 @@ ERROR_MEASURES = ("average_relative_error", "median_relative_error")
 
 @dataclass(frozen=True)
 class QueryErrors(Question):
-    """The relative errors of answers to COUNT queries; fields and rows are those of `measure_query_errors`."""
+    """Question about the errors of answers to COUNT queries; see `measure_query_errors` for the fields and rows."""
 
     sensitive: str
     dimension: int = 4
@@ -98,7 +98,7 @@ class QueryErrors(Question):
 
     @property
     def columns(self) -> dict[str, str]:
-        """Return the columns that name the queries in results: `target` and `variant`."""
+        """Return the columns that describe the queries in results: `target` and `variant`."""
         variant = "" if self.reading == READINGS[0] else self.reading
         return {"target": name_queries(self.dimension, self.selectivity), "variant": variant}
 
@@ -138,7 +138,7 @@ def _draw(dataset: Dataset, asked: QueryErrors, seed: int) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_SEEDS)
 def _trivial_errors(dataset: Dataset, asked: QueryErrors, seed: int, buckets: bool) -> FloatArray:
-    """Return the errors of the trivial release of the same form."""
+    """Return the errors of the trivial release of the same form, with or without buckets."""
     trivial = Bucketize(Suppress()) if buckets else Suppress()
     return relative_errors(asked.drawn(dataset, seed)[0], trivial.sanitize(dataset, rng=0))
 

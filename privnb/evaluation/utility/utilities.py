@@ -35,7 +35,7 @@ from privnb.runtime.validation import Folds, Validated, validated
 
 
 class GuessValues(NamedTuple):
-    """The values of guesses, an array (n,) for each miner and for the guess without the release, and the weights."""
+    """The values of guesses, as arrays (n,) for each miner and for the guess without the release, and the weights."""
 
     by_miner: dict[str, FloatArray]
     baseline: np.ndarray
@@ -43,7 +43,7 @@ class GuessValues(NamedTuple):
 
     @property
     def utilities(self) -> dict[str, float]:
-        """Return the utility of each miner, `{miner: utility}`: the weighted sum of its values."""
+        """Return the utility of each miner, `{miner: utility}`: the weighted sum of the values of its guesses."""
         return {name: mining.sum_weighted(values, self.weights) for name, values in self.by_miner.items()}
 
     @property
@@ -57,9 +57,9 @@ class GuessValues(NamedTuple):
         return int(np.count_nonzero(self.weights))
 
     def tells(self, values: FloatArray, limit: int) -> bool:
-        """Return whether a utility comes from few people.
+        """Return whether few people contribute to a utility.
 
-        If each person counts in full or not at all, also return True if it comes from all people but few.
+        If each person counts in full or not at all, also return True if only few people do not contribute.
         """
         people = np.count_nonzero(values * self.weights)
         of = self.of if np.isin(values, (0, 1)).all() else np.inf
@@ -67,7 +67,7 @@ class GuessValues(NamedTuple):
 
 
 def _check_targets(name: str, value: Any) -> None:
-    """Raise TypeError or ValueError unless `value` names columns, or has a function for each column."""
+    """Raise TypeError or ValueError unless `value` lists columns, or maps each column to a function."""
     if isinstance(value, str):
         expect.text(name, value, "columns")
     elif not expect.kind(name, value, str, Mapping, instead="Name columns, or give a function for each."):
@@ -106,7 +106,7 @@ class _Objective(WithMiners, Validated, ABC):
 
     @validated
     def check(self, dataset: Dataset) -> None:
-        """Raise ValueError if the weights are invalid or all 0, with the original in place of a release."""
+        """Raise ValueError if the weights are invalid or all 0 when the original takes the place of a release."""
         self._interest(dataset, dataset)
 
     def scored(self, case: Case) -> GuessValues:
@@ -147,14 +147,14 @@ class _Objective(WithMiners, Validated, ABC):
 
     @abstractmethod
     def _weighed(self, dataset: Dataset, release: Dataset | Release) -> Any:
-        """Return the weights from the function `weights`: array (n,)."""
+        """Return, as an array (n,), the weights that the function `weights` computes."""
 
     @abstractmethod
     def _without(self, guesses: dict[str, Array], dataset: Dataset, weights: FloatArray) -> dict[str, Array]:
-        """Return the guesses about each target without the release."""
+        """Return the guesses about each target that are made without the release."""
 
     def worth(self, guesses: Mapping[str, Array], dataset: Dataset, release: Release) -> FloatArray:
-        """Return the value of the guesses about each person, over all targets: array (n,).
+        """Return, as a float array (n,), the value of the guesses about each person, combined over all targets.
 
         If a person has several records, the best guess counts, because one record is enough for a correct guess.
 
@@ -172,7 +172,7 @@ class _Objective(WithMiners, Validated, ABC):
         Raises
         ------
         ValueError
-            If a function that judges guesses does not give a finite number for each record.
+            If a function that judges guesses does not return a finite number for each record.
         """
         values: list[FloatArray] = []
         for name, function in self.functions.items():
@@ -198,23 +198,25 @@ class _Objective(WithMiners, Validated, ABC):
 
 @dataclass(frozen=True, eq=False)
 class GoodUtility(_Objective):
-    """The utility of a release for an honest user, who predicts `targets`. Section 2.3.
+    """The utility of a release for an honest user, who predicts `targets` (section 2.3).
 
-    The baseline is the best single answer for everybody, which is ZeroR for exact match.
+    The baseline is the single answer that has the largest value if it is given for everybody; for exact match, this is
+    the answer of ZeroR.
 
     Parameters
     ----------
     targets : str, or dict of str to function
-        Names of columns separated by commas, judged by exact match, or an error implication function of each:
-        `error(predicted, true)` gives an array (n,), high where there is no error.
+        Names of columns, separated by commas, whose guesses are judged by exact match; or a dict with an error
+        implication function for each column. The function `error(predicted, true)` returns an array (n,) with high
+        values for guesses without an error.
     weights : array or function, optional
-        w, the interest in each person, (n,) in the dataset's order, or a function of the original table that returns
-        it; if None, 1.
+        w, the interest in each person: an array (n,) in the order of the dataset, or a function of the original table
+        that returns such an array; if None, all weights are 1.
     miners : str, estimator, or list of those
         The set L, see `miners.reference_set`.
     folds : int or None
-        The number of folds: miners that learned from the other folds predict each person. If None, miners that learned
-        from everybody predict each person, as in the paper's M(S(DB), S(x)).
+        The number of folds; each person is predicted by miners that learned from the other folds. If None, each person
+        is predicted by miners that learned from everybody, as in the paper's M(S(DB), S(x)).
     how : str
         The way to combine the values of several targets: "sum", "any" or "all".
     """
@@ -234,7 +236,7 @@ class GoodUtility(_Objective):
         return {name: self._single_answer(name, dataset, weights) for name in self.functions}
 
     def _single_answer(self, name: str, dataset: Dataset, weights: FloatArray) -> Array:
-        """Return the answer with the largest value if it is given for everybody, as an array (n,) of this answer."""
+        """Return an array (n,) that repeats the answer with the largest total value if it is given for everybody."""
         true, error = dataset.table[name].to_numpy(), self.functions[name]
         # A numeric column may have a different value for each person, so only a hundred quantiles are tried.
         numeric = is_numeric_dtype(true)
@@ -250,23 +252,25 @@ class GoodUtility(_Objective):
 
 @dataclass(frozen=True, eq=False)
 class AntiUtility(_Objective):
-    """The utility of a release for an adversary, who predicts `targets` better than they were released. Section 2.4.
+    """The utility of a release for an adversary, whose predictions of `targets` improve on the release (section 2.4).
 
     The baseline is the guess without the release; see `MinerInference.baseline`.
 
     Parameters
     ----------
     targets : str, or dict of str to function
-        Names of columns separated by commas, judged by `mining.nearer` with c = 0, or an error reduction function of
-        each, `reduction(predicted, released, true, hierarchy=...)`; `partial(mining.nearer, c=50)` asks for more.
+        Names of columns, separated by commas, whose guesses are judged by `mining.nearer` with c = 0; or a dict with an
+        error reduction function `reduction(predicted, released, true, hierarchy=...)` for each column. For example,
+        `partial(mining.nearer, c=50)` requires a larger reduction of the error.
     weights : array or function, optional
-        v, the wish to protect each person, (n,), or a function of the original and the released table, such as `lambda
-        table, released: mining.first_occurrences(released)` for distinct records; if None, 1.
+        v, the wish to protect each person: an array (n,), or a function of the original and the released table that
+        returns such an array. For example, `lambda table, released: mining.first_occurrences(released)` counts distinct
+        records. If None, all weights are 1.
     miners : str, estimator, or list of those
         The reference set M.
     folds : int or None
-        If None, the adversary learns from the people whom they attack. A number gives the control, miners that have not
-        learned from the attacked people.
+        If None, the miners learn from the people who are attacked. If a number of folds is given, the miners do not
+        learn from the attacked people; this is a control.
     how : str
         See `GoodUtility`.
     """
@@ -289,7 +293,7 @@ class AntiUtility(_Objective):
 
 
 def build_failed_rows(row: Callable[..., Row], measure: str, found: Predictions, **columns: Any) -> list[Row]:
-    """Return a row for each miner without a guess, with the reason."""
+    """Return, for each miner without a guess, a row with the reason."""
     return [row(measure, np.nan, **found.columns(name), **columns) for name in found.failed]
 
 

@@ -2,8 +2,8 @@
 
 A workload is one sensitive or neutral attribute that the researcher wants to predict. The researcher reads all
 published attributes. The utility is the share of people whose value is predicted correctly, compared with the same
-reference releases as for the adversary of `disclosures`. The neutral attributes that the researcher uses are a
-parameter; if the choice differs from that of the paper, the column `knows` names it.
+reference releases as for the adversary of `disclosures`. A parameter selects the neutral attributes that the researcher
+uses; if the selection differs from that of the paper, the column `knows` lists the selected attributes.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ register_measure(
 
 @dataclass(frozen=True)
 class WorkloadUtility(WithMiners, Question):
-    """The share of people whose `target` miners predict correctly from each release, in cross-validation.
+    """The share of people whose value of `target` is predicted correctly by miners of a release, in cross-validation.
 
-    The share is U_san(w) of section 5, and U_max for the original. Table 2 is the result for `reference_sanitizers()`,
-    the
-    original and the release without quasi-identifiers, for each target.
+    The share is U_san(w) of section 5, and U_max for the original. Table 2 of the paper shows the results for
+    `reference_sanitizers()`, which are the original and the release without quasi-identifiers, for each target.
 
-    The rows are `workload_utility` (0 to 1) of each miner, with a 95% interval; the baseline is the most common value.
-    If a release publishes the target in a separate table, miners can only guess the most common value. If a miner has
-    no guess, `status` gives the reason; no miner reads a bucketized release. With sampling weights, the shares are
-    shares of the population. A person with several records counts if any of the predictions is correct.
+    The rows are `workload_utility` (0 to 1) of each miner, with a 95% interval; the baseline is the share of the most
+    common value. If a release publishes the target in a separate table, miners can only guess the most common value. If
+    a miner has no guess, `status` gives the reason; no miner reads a bucketized release. With sampling weights, the
+    shares are shares of the population. A person with several records counts if the prediction for at least one of the
+    records is correct.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class WorkloadUtility(WithMiners, Question):
     miners : str, estimator, or list of those
         See `miners.reference_set`.
     neutral : str
-        The neutral attributes that the researcher uses in addition to quasi-identifiers and sensitive attributes:
-        names separated by commas; "all", or empty for none.
+        The neutral attributes that the researcher uses in addition to quasi-identifiers and sensitive attributes: names
+        separated by commas, "all" for all, or an empty text for none.
     folds : int
         The number of folds of the cross-validation, at least 2.
     """
@@ -104,7 +104,7 @@ class WorkloadUtility(WithMiners, Question):
     permutes_records = stochastic = True
 
     def check(self, dataset: Dataset) -> None:
-        """Raise ValueError if `target` is not a workload of the dataset, or if `neutral` names other attributes."""
+        """Raise ValueError if `target` is not a workload of the dataset, or if `neutral` lists other attributes."""
         attribute = dataset.schema[check_published(dataset, self.target)]
         if attribute.role is Role.QUASI_IDENTIFIER or attribute.numeric:
             raise UsageError(
@@ -128,10 +128,10 @@ class WorkloadUtility(WithMiners, Question):
         return [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, self.target)]
 
     def _learned(self, dataset: Dataset, release: Release, seed: int, miners: Miners) -> tuple[Any, ...]:
-        """Return the people whom each miner predicts correctly, `{miner: array (people,) of 0 and 1}`.
+        """Return whether each miner predicts each person correctly, `{miner: array (people,) of 0 and 1}`.
 
-        A person counts if the prediction for any of the person's records is correct. The second result has the row
-        columns of the miners without a guess.
+        The prediction for a person counts as correct if the prediction for any of the person's records is correct. The
+        second result is a list with the row columns of each miner without a guess.
         """
         true, commonest = dataset.table[self.target].to_numpy(), _guess_commonest(dataset, self.target)
         if is_withheld(release, self.target):
@@ -165,7 +165,7 @@ def _count_effective(weights: Any) -> float:
 
 
 def _estimate_share(right: Array, weights: FloatArray | None) -> ReportedCount:
-    """Return the share of the population represented by the people who are `right`, array (people,) of 0 and 1.
+    """Return the share of the population that is represented by the people in `right`, an array (people,) of 0 and 1.
 
     The share has a 95% interval. The share is withheld if the unweighted number of people would disclose a small count.
     """
@@ -188,9 +188,8 @@ def _guess_commonest(dataset: Dataset, target: str) -> Array:
 class WorkloadGain(WorkloadUtility):
     """The gain of a release in a researcher's utility: U_san(w) - U_base(w) of section 5.
 
-    The gain is that of the researcher of Figures 1 to 4. U_base is the utility of the best miner from the better
-    trivial
-    sanitization.
+    The gain is the gain of the researcher in Figures 1 to 4. U_base is the utility of the best miner on the better of
+    the two trivial sanitizations.
 
     The rows are those of `WorkloadUtility`, and `workload_gain`: a share of people, with a 95% interval from paired
     values of the same people. The baseline is 0, the gain of the trivial sanitization. The gain of the original is the
@@ -201,8 +200,8 @@ class WorkloadGain(WorkloadUtility):
     target, miners, neutral, folds
         See `WorkloadUtility`.
     over : (Sanitizer, str), optional
-        The trivial sanitization and the name of the miner that are known to give U_base. If given, the trivial releases
-        are not mined again.
+        The trivial sanitization and the name of the miner that give U_base, if both are known. If given, only this
+        miner is run on this sanitization, and the other trivial release is not mined.
     """
 
     over: tuple[Sanitizer, str] | None = None
@@ -227,7 +226,7 @@ class WorkloadGain(WorkloadUtility):
 
 @lru_cache(maxsize=MAX_CACHED_SEEDS)
 def _find_base(dataset: Dataset, seed: int, asked: WorkloadGain) -> Any:
-    """Return the people whom the best miner on the better trivial release predicts correctly: array (n,).
+    """Return, as an array (people,), which people the best miner on the better trivial release predicts correctly.
 
     If `over` names the best sanitization and miner, only these are run. The result is None if no miner finished.
     """
