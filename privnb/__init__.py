@@ -1,8 +1,8 @@
 """Measure privacy and utility of sanitized microdata.
 
-`from privnb import load, Mondrian, KAnonymity, Linkage`: the names that most people need are listed below. You can also
-import the other names that the subpackages export, and the methods of other installed packages (see
-`runtime.entry_points`). Each name is loaded on first use.
+The names that most people need are listed below, for example for `from privnb import load, Mondrian, KAnonymity`. You
+can also import the other names that the subpackages export, and the methods that other installed packages provide (see
+`runtime.entry_points`). A name is loaded when you first use the name.
 """
 
 import ast
@@ -128,7 +128,7 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
 
 
 def _homes() -> dict[str, str]:
-    """Return the module of each name that is listed above."""
+    """Return the module of each name in the imports above, by name."""
     with open(__file__, encoding="utf-8") as file:
         listed = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.If))
     return {

@@ -1,10 +1,11 @@
-"""Miners by name: methods that learn one column of a table from other columns, and predict it for other records.
+"""Miners, selected by name: methods that learn to predict one column of a table from other columns.
 
-Adversaries have only the release, so they predict the same records on which a miner was trained (resubstitution), and a
-tree then repeats the released values of these records. For a noisy number, such a prediction would be the noise itself.
-Trees for numbers therefore have at least 50 records in a leaf, and tables and nearest neighbors use at least 50 people,
-so that the released value of a record has a weight of at most 2% in the record's prediction. Trees for labels keep the
-usual small leaves and mostly repeat the released label, which is a weak attack.
+Adversaries have only the release, so they train a miner on the released records and predict the same records
+(resubstitution). A tree then repeats the released values of these records; if a released number is noisy, the
+prediction contains the same noise. Trees for numbers therefore have at least 50 records in each leaf, and decision
+tables and nearest-neighbor miners average the numbers of at least 50 people. The released value of a record thus has a
+weight of at most 2% in the prediction for this record. Trees for labels keep the usual small leaves and mostly repeat
+the released label; to repeat the label is a weak attack.
 """
 
 from privnb.miners.equivalents import WEKA, equivalents

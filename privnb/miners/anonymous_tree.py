@@ -1,13 +1,13 @@
 """A decision tree in which every node has at least k people.
 
 Every node shows the number of its people, in total and in each class. A reader can also subtract the numbers of one
-node from those of another node. If each leaf holds either nobody or at least k people, so does each node, and so does
-the difference between a node and the nodes below it.
+node from those of another node. If each leaf contains either no people or at least k people, the same is true of each
+node, and of the difference between a node and any nodes below the node.
 
-The tree splits on the attribute that is most informative about the target: it divides a label of the attribute's
-hierarchy into the children of the label, or a range of numbers into two ranges. It rejects a split that leaves a leaf
-with fewer than k people. The tree therefore acts like a table that is generalized by local recoding, with a class for
-each leaf.
+Each node is split on the attribute that is most informative about the target. A split divides a label of the
+attribute's hierarchy into the children of the label, or a range of numbers into two ranges. A split is rejected if it
+would create a leaf with 1 to k - 1 people. The tree therefore corresponds to a table that is generalized by local
+recoding, with an equivalence class for each leaf.
 
 Source: Friedman, Wolff, Schuster, "Providing k-anonymity in Data Mining", VLDB Journal 17(4), 2008; Aggarwal and Yu
 2008, sections 5.4.2 and 5.7.2.
@@ -33,17 +33,17 @@ Positions = IntArray | range
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeNode:
-    """The people whose position on each attribute's line is in `within`.
+    """A node of the tree: the people whose value of each attribute is at one of the positions in `within`.
 
     Parameters
     ----------
     within : dict of str to integer array or range
-        The positions, by attribute; a range if numbers generalize to ranges, because there may be billions of
-        positions.
+        The positions of the values in the order of each attribute's hierarchy, by attribute. The positions are a range
+        if the attribute's numbers generalize to ranges, because there may be billions of positions.
     counts : integer array (classes,)
-        The number of people of each class.
+        The number of people in each class of the target.
     attribute : str
-        The attribute of the split; empty for a leaf.
+        The attribute on which the node is split; empty for a leaf.
     children : list of TreeNode
     """
 
@@ -54,7 +54,7 @@ class TreeNode:
 
     @property
     def people(self) -> int:
-        """Return the number of people."""
+        """Return the number of people in the node."""
         return int(self.counts.sum())
 
     @property
@@ -70,7 +70,7 @@ class TreeNode:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnonymousTree:
-    """A fitted tree: the `root`, and the `classes` that the tree predicts, in the order of the nodes' counts."""
+    """A fitted tree: the `root`, and the `classes` that the tree predicts, in the order of `TreeNode.counts`."""
 
     root: TreeNode
     classes: tuple[Any, ...]
@@ -81,10 +81,10 @@ class AnonymousTree:
 
     @validated
     def predict(self, dataset: Dataset) -> Array:
-        """Return the class of each record, the most common class in the record's leaf, as an object array (n,).
+        """Return, as an object array (n,), the most common class in the leaf of each record.
 
-        An empty leaf predicts the class of its parent. If no child of a node contains a value, the node predicts the
-        most common class of its own people.
+        A leaf without people predicts the most common class of its nearest ancestor with people. If no child of a node
+        covers the value of a record, the prediction is the most common class of the node's people.
         """
         guesses = np.empty(len(dataset), dtype=object)
         self._guess(self.root, dataset.codes, np.arange(len(dataset)), self.root, guesses)
@@ -100,7 +100,7 @@ class AnonymousTree:
             self._guess(child, codes, rows[inside], known, guesses)
 
     def describe_leaves(self) -> list[tuple[dict[str, str], tuple[int, ...]]]:
-        """Return, for each leaf that is not empty, the labels by attribute and the number of people of each class."""
+        """Return, for each leaf with people, the label of each attribute and the number of people in each class."""
         return [
             (
                 {name: _label(self.hierarchies[name], at) for name, at in leaf.within.items()},
@@ -115,7 +115,7 @@ class AnonymousTree:
 def anonymous_tree(
     dataset: Dataset, target: AttributeName, k: Count, *, attributes: Sequence[str] | None = None
 ) -> AnonymousTree:
-    """Learn a tree that splits on the quasi-identifiers.
+    """Learn a tree that predicts the target from the quasi-identifiers.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def anonymous_tree(
     target : str
         The attribute to predict. The attribute must have categories and must not be a quasi-identifier.
     k : int
-        The minimum number of people in a node, at least 1; with 1, the bound has no effect.
+        The minimum number of people in a node that is not empty, at least 1. A minimum of 1 has no effect.
     attributes : list of str, optional
-        The quasi-identifiers for splits. If None, all quasi-identifiers are used.
+        The quasi-identifiers on which nodes may be split. If None, all quasi-identifiers are used.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def anonymous_tree(
         If the target is numeric or a quasi-identifier, if an attribute is not a quasi-identifier, or if there are fewer
         than k records.
     NotForThisTable
-        If there is no quasi-identifier, or if people have several records.
+        If there is no quasi-identifier, or if people may have several records.
     """
     names = dataset.schema.quasi_identifiers
     if attributes is not None:
@@ -169,7 +169,7 @@ def anonymous_tree(
     }
 
     def node(within: dict[str, Positions], rows: IntArray) -> TreeNode:
-        """Return the node of the given people, with all splits below it."""
+        """Return the node of the people in `rows`, with all nodes below this node."""
         counts = np.bincount(classes[rows], minlength=len(values))
         best: tuple[float, str | None, Any, Any] = ROUNDING, None, None, None  # a split must be informative
         for split, hierarchy in hierarchies.items():
@@ -189,13 +189,13 @@ def anonymous_tree(
 
 
 def _entropy(counts: IntArray) -> float:
-    """Return the number of bits that encode all classes: the entropy of the shares, times the number of people."""
+    """Return the number of bits that encode all people's classes: the shares' entropy times the number of people."""
     occurring = counts[counts > 0]
     return float((occurring * np.log2(occurring.sum() / occurring)).sum()) if len(occurring) else 0.0
 
 
 def _is_line(hierarchy: Any) -> bool:
-    """Return whether labels are ranges, which may be cut anywhere."""
+    """Return whether the labels of a hierarchy are ranges of numbers, which may be cut at any number."""
     return getattr(hierarchy, "groups", None) is None and getattr(hierarchy, "leaves", None) is None
 
 
@@ -212,7 +212,7 @@ def _label(hierarchy: Any, positions: Positions) -> str:
 
 
 def _splits(hierarchy: Any, positions: Positions, codes: IntArray) -> Iterator[tuple[IntArray, list[Any]]]:
-    """Yield the splits of a label: the part of each person, (n,) from 0, and the positions of each part."""
+    """Yield each split of a label: the number of each person's part, (n,) from 0, and the positions of each part."""
     if len(positions) < 2:
         return
     if _is_line(hierarchy):

@@ -30,10 +30,10 @@ class Baskets:
     has : bool array (n, items)
         Whether each record has each item.
     kinds : tuple, optional
-        The kind of each item, such as its attribute. A record has at most one item of a kind.
-        If None, items have no kinds.
+        The kind of each item, such as its attribute. A record has at most one item of each kind. If None, items have no
+        kinds.
     unknown : bool array (n, items), optional
-        Whether each cell is blocked, so that it does not show whether the record has the item. `has` is False for
+        Whether each cell is blocked. A blocked cell does not show whether the record has the item. `has` is False for
         blocked cells.
     """
 
@@ -62,7 +62,7 @@ class Baskets:
 
     @classmethod
     def of(cls, records: Sequence[Collection[str]]) -> Self:
-        """Return the baskets of a list of sets of str, with all items that occur, in alphabetical order."""
+        """Return the baskets of a list of sets of str; `items` contains all items that occur, in alphabetical order."""
         items = tuple(sorted({item for record in records for item in record}))
         return cls(items, np.array([[item in record for item in items] for record in records], dtype=bool))
 
@@ -71,7 +71,7 @@ class Baskets:
     def of_table(cls, dataset: Dataset) -> Self:
         """Return the baskets of a table, with an item for each value of each published categorical attribute.
 
-        Raises NotForThisTable for a table without categories, because numbers are not in rules.
+        Raises NotForThisTable if the table has no such attribute, because rules do not contain numbers.
         """
         items, kinds = list_items(dataset.schema)
         domains = {name: dataset.schema[name].categories for name in dict.fromkeys(kinds)}
@@ -85,7 +85,7 @@ class Baskets:
         return f"Baskets({len(self)} records, {len(self.items)} items)"
 
     def places(self, items: Iterable[str]) -> list[int]:
-        """Return the columns of some items. Raises ValueError for an unknown item."""
+        """Return the column numbers of the given items. Raises ValueError if an item is unknown."""
         if absent := [item for item in items if item not in self._place]:
             raise UsageError(
                 f"there is no item {', '.join(map(repr, absent))}.{suggest(absent, self.items)} "
@@ -94,11 +94,11 @@ class Baskets:
         return [self._place[item] for item in items]
 
     def count(self, items: Iterable[str]) -> int:
-        """Count the records with all of these items."""
+        """Return the number of records that have all the given items."""
         return int(self.has[:, self.places(items)].all(axis=1).sum())
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> IntArray:
-        """Count, for each item of `last`, the records that have the item and all items at the places `prefix`."""
+        """Return the number of records with an item and all items of `prefix`, for each item in the columns `last`."""
         found = self._bits[last]
         for place in prefix:
             found = found & self._bits[place]
@@ -116,9 +116,10 @@ class Baskets:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weighted:
-    """n records of a release with a weight for each item. A weight need not be 0 or 1.
+    """n records of a release, in which each record has a weight for each item; a weight need not be 0 or 1.
 
-    The count of an itemset is the sum over the records of the product of its items' weights.
+    The count of an itemset is a sum over the records: each record adds the product of its weights for the itemset's
+    items.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ class Weighted:
         return f"Weighted({len(self)} records, {len(self.items)} items)"
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
-        """Sum, for each item of `last`, the weights of records with the item and all items at the places `prefix`."""
+        """Return, for each item in `last`, the count of the itemset of this item and all items of `prefix`."""
         product = np.ones(len(self)) if not prefix else self.weights[prefix[0]]
         for place in prefix[1:]:
             product = product * self.weights[place]
@@ -147,7 +148,7 @@ class Weighted:
 
 
 def list_categorical(schema: Schema) -> list[str]:
-    """Return the published attributes with items. Raises NotForThisTable if there are no such attributes."""
+    """Return the published categorical attributes. Raises NotForThisTable if there are no such attributes."""
     names = [n for n in schema.published if schema[n].domain is not None and not schema[n].numeric]
     if not names:
         raise NotForThisTable(

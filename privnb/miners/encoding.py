@@ -30,15 +30,16 @@ class Encoded:
     ----------
     features : float32 array (n, f)
         A numeric attribute has two columns: the low and the high end of the published cell, which are equal if the cell
-        is a number. If the numbers may be missing, a third column is 1 for a cell that covers a missing number and
-        otherwise 0; both ends of a missing number are the median of the numbers in the training records. Any other
-        attribute has a column for each leaf of its hierarchy. The column is 1 / (number of covered leaves) for each
-        leaf that the cell covers and otherwise 0, so that an exact cell is one-hot.
+        is a number. If numbers of the attribute may be missing, a third column is 1 for a cell that covers missing
+        numbers and 0 for any other cell; both ends of a missing number are the median of the numbers in the training
+        records. Any other attribute has a column for each leaf of its hierarchy. The value in this column is 1 /
+        (number of leaves that the cell covers) if the cell covers the leaf, and otherwise 0. An exact cell is therefore
+        encoded one-hot.
     labels : DataFrame (n, attributes)
-        The records as the papers read them: a number stays a number, and a missing number is NaN. Every published text
-        is a nominal value (pandas Categorical, where code -1 is reserved for cells that were absent in training).
+        The records as in the papers: a number stays a number, and a missing number is NaN. Every published text is a
+        nominal value (pandas Categorical, where code -1 is reserved for cells that were absent in training).
     row : integer array (n,)
-        A number for each record; it is equal for records with equal encoded columns.
+        A number for each record. Records with equal encoded columns have the same number.
     """
 
     HINT: ClassVar[str] = "`encoding.encode` gives it."
@@ -48,7 +49,7 @@ class Encoded:
 
     @property
     def records(self) -> Self:
-        """Return the records in all views, for miners with `view="records"`."""
+        """Return the object itself, which contains both views, for miners with `view="records"`."""
         return self
 
     def __len__(self) -> int:
@@ -62,7 +63,7 @@ class Encoded:
 
 
 def take_records(view: Any, rows: Array) -> Any:
-    """Return some records of one view, by an index or boolean array."""
+    """Return the records of one view that an index array or a boolean array selects."""
     return view.iloc[rows] if isinstance(view, pd.DataFrame) else view[rows]
 
 
@@ -81,18 +82,18 @@ def encode(
     names : list of str
     schema : Schema
     hierarchies : dict
-        Attributes without a hierarchy have a flat one.
+        The hierarchies by attribute. An attribute that is absent here gets a flat hierarchy.
     like : Encoded, optional
-        The records that a miner was trained on, in the same columns. A cell that these records lack is read as one of
-        their cells: as the narrowest label that covers the cell (42 as 40-44), or else as the most common value that
-        the cell covers (40-44 as 42), or as the middle of the cell's ends if the training records have numbers. If no
-        cell fits, the cell keeps its own features and the reserved code.
+        The records that a miner was trained on, in the same columns. A cell that does not occur in these records is
+        replaced by one that does: by the narrowest label that covers the cell (42 by 40-44), or else by the most common
+        value that the cell covers (40-44 by 42). If the training records contain numbers, a range is replaced by its
+        middle. If there is no replacement, the cell keeps its own features and gets the reserved code -1.
 
     Raises
     ------
     SchemaError
-        If the table lacks a column, a hierarchy lacks a label, the columns differ from those of `like`, or two columns
-        are forms of one attribute.
+        If the table lacks a column, if a hierarchy lacks a label, if the columns differ from those of `like`, or if two
+        columns are forms of the same attribute.
     """
     names = list(names)
     _check(table, names, schema, like)
@@ -132,10 +133,10 @@ def _check(table: pd.DataFrame, names: list[str], schema: Schema, like: Encoded 
 def _column(
     codes: IntArray, values: Any, numbers: bool, attribute: Attribute, hierarchy: Any, seen: pd.Series | None
 ) -> tuple[FloatArray, Any]:
-    """Return the features of one column, float32 (n, columns), and its labels, numbers or a Categorical (n,).
+    """Return the features of one column, float32 (n, columns), and its labels, (n,), as numbers or a Categorical.
 
-    `codes` and `values` are the value of each record and the distinct values; `numbers` states whether the values are
-    numbers.
+    `values` contains the distinct values of the column; `codes` contains the position of each record's value in
+    `values`. `numbers` is True if the values are numbers.
     """
     domain: Any = attribute.domain
     values, missing = pd.Series(values), domain.missing
@@ -174,7 +175,7 @@ def _column(
 def _of_categories(
     codes: IntArray, cells: Any, hierarchy: Any, seen: pd.Series | None
 ) -> tuple[FloatArray, pd.Categorical]:
-    """Return the features of the distinct `cells`, float array (cells, columns), and the labels, Categorical (n,)."""
+    """Return the features of the distinct cells, a float array (cells, columns), and the Categorical (n,) of labels."""
     covered = Covered.by(cells, hierarchy)
     if seen is None:
         columns = covered.commonest(np.bincount(codes, minlength=len(cells)))
@@ -192,12 +193,12 @@ def _of_categories(
 
 
 def _ends(numbers: FloatArray, missing: str | None) -> FloatArray:
-    """Return the feature columns of numbers, (m, columns): each number twice, and whether the number is missing."""
+    """Return the features of numbers, (m, columns): each number twice, and whether it is missing if numbers may be."""
     return np.column_stack([numbers, numbers, *([] if missing is None else [np.isnan(numbers)])])
 
 
 def _extents(labels: Iterable[str], domain: Numbers, hierarchy: Any) -> FloatArray:
-    """Return the two ends of each label of a numeric attribute, and whether the label covers missing numbers.
+    """Return the two ends of each label and, if numbers may be missing, whether the label covers missing numbers.
 
     The result is a float array (labels, columns).
     """
@@ -208,7 +209,7 @@ def _extents(labels: Iterable[str], domain: Numbers, hierarchy: Any) -> FloatArr
 
 
 def _on_a_line(extents: FloatArray, domain: Numbers) -> FloatArray:
-    """Return the ends of extents within a domain of numbers, as a float array (m, 2); missing numbers lie beyond it."""
+    """Return the ends of extents, clipped to the domain, as a float array (m, 2); missing numbers lie above it."""
     ends = np.clip(extents[:, :2], domain.low, domain.high)
     if domain.missing is None:
         return ends
@@ -218,9 +219,9 @@ def _on_a_line(extents: FloatArray, domain: Numbers) -> FloatArray:
 
 
 def _read_as(cells: Any, given: FloatArray, seen: pd.Series, learned: FloatArray, domain: Numbers) -> IntArray:
-    """Return, for each number or range, the label of `seen` as which it is read, or -1: integer array (cells,).
+    """Return, as an integer array (cells,), the code of the label in `seen` that replaces each number or range, or -1.
 
-    `given` and `learned` are the extents of the cells and of the labels.
+    `given` contains the extents of the cells; `learned` contains the extents of the labels in `seen`.
     """
     # # An aligned interval may exceed the domain, such as 15-19 for ages from 17, and so may a noisy number.
     given, learned = (_on_a_line(each, domain) for each in (given, learned))
@@ -237,12 +238,12 @@ def _read_as(cells: Any, given: FloatArray, seen: pd.Series, learned: FloatArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Covered:
-    """The leaves of a hierarchy that labels cover, as runs instead of a table of labels by leaves.
+    """The leaves of a hierarchy that each label covers, stored as runs of adjacent leaves.
 
     Attributes
     ----------
     begins : integer array (labels,)
-        The first run of each label.
+        The position of the first run of each label.
     first, last : integer array (runs,)
         The first and the last leaf of each run.
     leaves : int
@@ -256,20 +257,20 @@ class Covered:
 
     @classmethod
     def by(cls, labels: Sequence[str], hierarchy: OfLeaves) -> Self:
-        """Return the runs of one or more labels in a hierarchy with listed leaves."""
+        """Return the runs of one or more labels in a hierarchy that lists its leaves."""
         held = [hierarchy.runs(label) for label in labels]
         first, last = np.concatenate(held).T
         return cls(np.cumsum([0, *map(len, held)])[:-1], first, last, len(hierarchy.leaves))
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Return the number of leaves that each label covers: integer array (labels,)."""
+        """Return the number of leaves that each label covers, as an integer array (labels,)."""
         return np.add.reduceat(self.last - self.first + 1, self.begins)
 
     def commonest(self, times: IntArray) -> IntArray:
-        """Return the most common leaves, at most `LEAVES`, which get separate columns, in ascending order.
+        """Return the most common leaves, at most `LEAVES`, in ascending order. Each of them gets a separate column.
 
-        `times` is the number of people with each label, integer array (labels,). The people with a label are divided
+        `times` is the number of people with each label, an integer array (labels,). The people with a label are divided
         evenly among the leaves of the label.
         """
         if self.leaves <= LEAVES:
@@ -280,9 +281,10 @@ class Covered:
         return np.sort(order[: LEAVES - 1])
 
     def shares(self, columns: IntArray) -> FloatArray:
-        """Return the share of each label's leaves in each of the `columns` and, if there are any, in all other leaves.
+        """Return the share of each label's leaves that each leaf in `columns` has, and the share of all other leaves.
 
-        The result is a float array (labels, columns), with one more column if there are other leaves.
+        The result is a float array (labels, columns). The last column, for all other leaves, is absent if there are no
+        others.
         """
         there = (self.first[:, None] <= columns) & (columns <= self.last[:, None])
         within = np.add.reduceat(there.astype(np.int64), self.begins)
@@ -290,10 +292,11 @@ class Covered:
         return np.hstack([within, *rest]) / self.sizes[:, None]
 
     def read_as(self, others: "Covered", times: IntArray) -> IntArray:
-        """Return, for each label, the label of `others` as which it is read, as an integer array (labels,).
+        """Return, as an integer array (labels,), the position of the label in `others` that replaces each label, or -1.
 
-        The result is the narrowest label of `others` that covers the label, or else the most common label of `others`,
-        by `times`, that the label covers, or else -1. If several labels are equal, the result is the first one.
+        The replacement is the narrowest label of `others` that covers the label. If there is no such label, the
+        replacement is the most common label of `others`, by `times`, that the label covers; if there is no such label
+        either, the result is -1. If several labels are equally suitable, the first of these labels is the replacement.
         """
         narrowest = np.full(self.leaves, -1)  # the narrowest label of each leaf
         ends = np.append(others.begins, len(others.first))

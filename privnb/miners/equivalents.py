@@ -1,4 +1,4 @@
-"""A table of the equivalents of the Weka miners in Sramka et al. 2010, section 4.4."""
+"""A table of the Weka miners in Sramka et al. 2010, section 4.4, and of the package's equivalents of these miners."""
 
 import pandas as pd
 
@@ -50,5 +50,5 @@ WEKA = {
 
 
 def equivalents() -> pd.DataFrame:
-    """Return the table as a DataFrame, with a row for each of Weka's miners."""
+    """Return the table of equivalents as a DataFrame, with a row for each of Weka's miners."""
     return pd.DataFrame(WEKA).T.assign(targets=lambda table: table.targets.str.join(", "))

@@ -2,7 +2,7 @@
 
 Estimators have the methods `fit(records, target)` and `predict(records)`; `records` is one of the views of
 `encoding.Encoded`. A target of labels is an integer array that contains all numbers from 0 to t - 1; a target of
-numbers is a float array. If several labels are equally good, an estimator predicts the lowest one.
+numbers is a float array. If several labels are equally good, an estimator predicts the label with the lowest number.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ from privnb.runtime.arrays import Array, FloatArray, IntArray
 
 
 class Estimator(Protocol):
-    """An object with the two methods of scikit-learn's estimators."""
+    """An object with the methods `fit` and `predict` of scikit-learn's estimators."""
 
     def fit(self, records: Any, target: Array, /) -> Any:
         """Learn the target from n records."""
@@ -28,25 +28,26 @@ class Estimator(Protocol):
 
 
 class Around:
-    """A wrapper of another estimator."""
+    """The base class of estimators that wrap another estimator."""
 
     def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
     def predict(self, records: Any) -> Array:
-        """Return the other estimator's guess for each record."""
+        """Return the wrapped estimator's guess for each record."""
         return self.estimator.predict(records)
 
 
 class NaiveBayes:
-    """Naive Bayes over numbers and labels together, under the assumption of independent columns within a class.
+    """A naive Bayes classifier for columns of numbers and of labels, assumed to be independent within each class.
 
-    Numbers are Gaussian; 1e-9 of the largest variance is added to each variance, as in scikit-learn. One is added to
-    each count of labels. A label that was absent in training (code -1) and a missing number have no effect.
+    Numbers have a Gaussian distribution within each class; 1e-9 times the largest variance of a column is added to each
+    variance, as in scikit-learn. 1 is added to the count of each label. A label that was absent in training (code -1)
+    and a missing number have no effect.
     """
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
-        """Learn from a DataFrame (n, attributes) of numbers and Categoricals and an integer array (n,), 0 to t - 1."""
+        """Learn `target`, integers (n,) from 0 to t - 1, from `labels` (n, attributes) of numbers and Categoricals."""
         size = np.bincount(target)
         numeric = [name for name in labels if is_numeric_dtype(labels[name])]
         jitter = 1e-9 * max((np.var(labels[name]) for name in numeric), default=0) or 1e-9
@@ -68,7 +69,7 @@ class NaiveBayes:
         return self
 
     def log_likelihood(self, labels: pd.DataFrame) -> FloatArray:
-        """Return the logarithm of the joint probability of class and record, as a float array (n, t)."""
+        """Return the logarithm of the joint probability of each record and each class, as a float array (n, t)."""
         total = np.tile(self.prior, (len(labels), 1))
         for name, table in self.tables.items():
             total += table[labels[name].cat.codes.to_numpy()]
@@ -84,9 +85,10 @@ class NaiveBayes:
 
 
 def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and the variance of a column's present numbers in each class, as two float arrays (t,).
+    """Return the mean and the variance of a column's numbers in each class, as two float arrays (t,).
 
-    A class without present numbers gets the mean and the variance of all records.
+    Missing numbers are left out. If all numbers of a class are missing, the class gets the mean and the variance over
+    all classes.
     """
     known, classes = ~np.isnan(values), int(target.max()) + 1
     values, target = values[known], target[known]
@@ -100,13 +102,13 @@ def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatAr
 
 
 class Discretised(Around):
-    """An estimator of labels, in which each number is replaced by the tenth of the training records that it falls into.
+    """A wrapper that replaces numbers by labels, their tenths in the training records, for an estimator of labels.
 
     A missing number is replaced by a separate label.
     """
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
-        """Cut the numbers into tenths, and fit the estimator."""
+        """Divide the numbers of each column into tenths, and fit the estimator to these tenths."""
         tenths = np.linspace(0, 1, 11)[1:-1]
         numbers = {name: labels[name].to_numpy() for name in labels if is_numeric_dtype(labels[name])}
         known = {name: column[~np.isnan(column)] for name, column in numbers.items()}
@@ -116,7 +118,7 @@ class Discretised(Around):
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
-        """Return the guess for each record, from the tenths of its numbers."""
+        """Return the estimator's guess for each record, from the tenths of the record's numbers."""
         return self.estimator.predict(self._cut(labels))
 
     def _cut(self, labels: pd.DataFrame) -> pd.DataFrame:
@@ -130,17 +132,17 @@ class Discretised(Around):
 
 
 class OnceEach:
-    """A scikit-learn tree that reads equal records once.
+    """A wrapper that fits a scikit-learn tree to each distinct record only once.
 
-    The tree is the same as that of scikit-learn; for most releases, fitting it takes less time. The tree needs the
-    whole `encoding.Encoded`, which identifies equal records.
+    The fitted tree is the same as without the wrapper; for most releases, the fit takes less time. The wrapper reads
+    the whole `encoding.Encoded`, which identifies equal records.
     """
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
 
     def fit(self, records: Any, target: Array) -> Self:
-        """Fit the tree to the distinct records, weighted by the number of records that are equal to each."""
+        """Fit the tree to the distinct records, each weighted by the number of times that it occurs."""
         first, index = _equal(records, target)
         self.tree = fit_weighted(self.tree, records.features[first], target[first], np.bincount(index))
         return self
@@ -151,9 +153,9 @@ class OnceEach:
 
 
 def fit_weighted(tree: Any, records: FloatArray, target: Array, times: IntArray) -> Any:
-    """Return a new scikit-learn tree, fitted to records, (m, columns), each of which is repeated `times` times.
+    """Return a new scikit-learn tree, fitted to distinct `records`, (m, columns), that are weighted by `times`, (m,).
 
-    The tree equals the one that is fitted to all repeated records.
+    The result equals a tree that is fitted to a table in which each record occurs `times` times.
     """
     from sklearn.base import clone
 
@@ -166,7 +168,7 @@ def fit_weighted(tree: Any, records: FloatArray, target: Array, times: IntArray)
 
 
 class ForestOnceEach:
-    """A random forest of labels that reads equal records once, with leaves of one person or more.
+    """A random forest for labels that reads each distinct record once; a leaf may consist of a single person.
 
     The trees and guesses are those of scikit-learn's `RandomForestClassifier` with the same number of trees and seed.
     """
@@ -195,7 +197,7 @@ class ForestOnceEach:
 
 
 class OfFeatures(Around):
-    """An estimator of features, for a miner whose other estimator reads the whole `encoding.Encoded`."""
+    """A wrapper for an estimator of features, if the other estimator of a miner reads the whole `encoding.Encoded`."""
 
     def fit(self, records: Any, target: Array) -> Self:
         """Fit the estimator to the features."""
@@ -203,18 +205,18 @@ class OfFeatures(Around):
         return self
 
     def predict(self, records: Any) -> Array:
-        """Return the guess for each record by its features."""
+        """Return the estimator's guess for each record, from the features of the record."""
         return self.estimator.predict(records.features)
 
 
 def _equal(records: Encoded, target: Array) -> tuple[IntArray, IntArray]:
-    """Return the first record of each set of equal records and targets, and the set of each record."""
+    """Group records with equal columns and targets; return the first record of each group, and each record's group."""
     codes = factorize(target)[0]
     return group_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
 
 
 class Subsampled(Around):
-    """An estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
+    """A wrapper that fits an estimator to at most `most` records, which are drawn at random once (seed 0)."""
 
     def __init__(self, estimator: Estimator, most: int) -> None:
         super().__init__(estimator)
@@ -234,7 +236,7 @@ class Subsampled(Around):
         return self
 
     def predict(self, records: Any) -> Array:
-        """Return the estimator's guess for each record, or the only label that it was trained on."""
+        """Return the estimator's guess for each record, or the drawn label if only one label was drawn."""
         if self.only is not None:
             return np.full(len(records), self.only)
         guesses = super().predict(records)
@@ -242,11 +244,12 @@ class Subsampled(Around):
 
 
 class FeatureVotes:
-    """A classifier in which each attribute votes for the classes with the record's label; the votes are added up.
+    """A classifier in which each attribute votes for classes, and the class with the largest sum of votes is predicted.
 
-    A vote is the label's share within each class, scaled to add up to 1 (voting feature intervals: Demiroz and Guvenir
-    1997, like Weka's VFI). With `share=False`, a vote is 1 if the class has the label at all, and otherwise 0 (Weka's
-    HyperPipes).
+    An attribute's vote for a class is the share of the class's training records that have the label of the predicted
+    record. The votes of an attribute are scaled to add up to 1 (voting feature intervals: Demiroz and Guvenir 1997,
+    like Weka's VFI). With `share=False`, the vote is 1 if any training record of the class has the label, and otherwise
+    0 (like Weka's HyperPipes).
     """
 
     def __init__(self, share: bool = True) -> None:
@@ -270,24 +273,25 @@ class FeatureVotes:
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
-        """Return the class with the largest sum of votes for each record."""
+        """Return, for each record, the class with the largest sum of votes."""
         votes = [votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()]
         return np.sum(votes, axis=0).argmax(axis=1)
 
 
 class DecisionTable:
-    """A table of the most common label, or the mean, of records that agree in a few attributes (Kohavi 1995).
+    """A decision table of the most common label, or the mean, of records that agree in a few attributes (Kohavi 1995).
 
-    The estimator adds attributes one by one, up to `most` attributes, while leave-one-out guesses improve. With one
-    attribute, the table is the one rule of Holte 1993. A record in a cell of fewer than `min_records` records gets the
-    most common label or the mean of all records, so that no number is its own guess.
+    The estimator adds attributes one by one, up to `most` attributes, as long as the leave-one-out guesses improve.
+    With `most=1`, the table is the one-rule classifier of Holte 1993. A cell with fewer than `min_records` training
+    records predicts the most common label, or the mean, of all training records, so that no number is predicted from
+    itself alone.
     """
 
     def __init__(self, most: int | None = None, min_records: int = 1) -> None:
         self.most, self.min_records = most, min_records
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
-        """Choose the attributes, and compute the guess of each cell."""
+        """Choose the attributes, and compute the guess for each cell."""
         numbers = target.dtype.kind == "f"
         merit = self._squares if numbers else self._hits
         codes = {name: labels[name].cat.codes.to_numpy().astype(int) + 1 for name in labels}
@@ -319,7 +323,7 @@ class DecisionTable:
         return self
 
     def predict(self, labels: pd.DataFrame) -> Array:
-        """Return the guess of each record's cell, or the guess from all records for a new cell."""
+        """Return the guess for each record's cell; if the cell is new, return the guess from all training records."""
         cell = np.zeros(len(labels), dtype=int)
         for name, width, keys in self.steps:
             key = np.where(cell < 0, -1, cell * width + labels[name].cat.codes.to_numpy() + 1)
@@ -328,7 +332,7 @@ class DecisionTable:
         return np.where(cell < 0, self.rest, self.answers[cell])
 
     def _hits(self, cell: IntArray, target: IntArray) -> float:
-        """Return the number of records whose label the other records of the same cell guess correctly."""
+        """Return the number of records whose label is the most common one among the other records of their cell."""
         labels = target.max() + 1
         pairs, counts = np.unique(cell * labels + target, return_counts=True)
         cells = pairs // labels
@@ -341,7 +345,10 @@ class DecisionTable:
         return counts[first][counts[first] - 1 > second].sum()
 
     def _squares(self, cell: IntArray, target: FloatArray) -> float:
-        """Return the negative squared error of guesses by the mean of the other records, in large enough cells."""
+        """Return the negative sum of squared errors if the mean of the other records in its cell predicts each record.
+
+        In a cell with fewer than 2 or fewer than `min_records` records, the mean of all records is the prediction.
+        """
         size = np.bincount(cell)
         counts = size[cell]
         mean = (np.bincount(cell, target) / size)[cell]
@@ -351,18 +358,20 @@ class DecisionTable:
 
 
 class Neighbours:
-    """The most common label, or the mean, of the k nearest people, by Euclidean distance in features from 0 to 1.
+    """A nearest-neighbor estimator, which predicts the most common label, or the mean, of the k nearest people.
 
-    Distances are measured to distinct records, each with its people. The nearest records are added until they hold at
-    least k people. All records at the same distance as the last added record also count, so that the order of records
-    has no effect. If there are more than 20,000 distinct records, 20,000 are drawn at random once (seed 0).
+    The distance is Euclidean, with features scaled to the range from 0 to 1. Distances are measured to distinct
+    training records, each of which counts for all people with this record. The nearest records are added one by one
+    until they include at least k people. All records at the same distance as the last added record also count, so that
+    the order of records has no effect. If there are more than 20,000 distinct records, 20,000 are drawn at random once
+    (seed 0).
     """
 
     def __init__(self, k: int) -> None:
         self.k = k
 
     def fit(self, features: FloatArray, target: Array) -> Self:
-        """Keep the distinct records with their people and targets."""
+        """Store the distinct records, the number of people with each distinct record, and their targets."""
         from scipy.sparse import csr_array
 
         self.low = features.min(axis=0)
@@ -376,7 +385,7 @@ class Neighbours:
         return self
 
     def predict(self, features: FloatArray) -> Array:
-        """Return the guess for each record from its nearest people."""
+        """Return, for each record, the guess from the nearest people."""
         from scipy.sparse import csr_array
 
         asked, squares, nearest = self._scaled(features), (self.points**2).sum(axis=1), min(self.k, len(self.points))
@@ -400,13 +409,14 @@ class Neighbours:
 
 
 class TrimmedSquares(Around):
-    """Linear regression on the half of the records that it fits best, found in ten steps from a fit to all records.
+    """A linear regression that is fitted to the half of the records with the smallest errors.
 
-    The method is least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
+    This half is found in ten steps that begin with a fit to all records. The method is least trimmed squares (Rousseeuw
+    and Van Driessen 2006) with a single start; `estimator` fits the line.
     """
 
     def fit(self, features: FloatArray, target: Array) -> Self:
-        """Fit the line ten times to the best half of the records."""
+        """Fit the line to all records, and then ten times to the half of the records with the smallest errors."""
         self.estimator.fit(features, target)
         for _ in range(10):
             error = np.abs(self.estimator.predict(features) - target)
@@ -417,14 +427,20 @@ class TrimmedSquares(Around):
 
 @cache
 def _libraries() -> Any:
-    """Return the libraries with threads. Their search takes longer than a small fit, so it is done only once."""
+    """Return the loaded libraries that use threads.
+
+    The search for these libraries takes longer than a small fit, so the function searches only once.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 class OneThread(Around):
-    """An estimator on one thread: sums in a fixed order give reproducible guesses, and no thread waits for another."""
+    """A wrapper that runs an estimator on one thread.
+
+    Sums then have a fixed order, so that guesses are reproducible, and no thread waits for another thread.
+    """
 
     def fit(self, records: Any, target: Array) -> Self:
         """Fit the estimator on one thread."""

@@ -1,4 +1,4 @@
-"""Fusion of miners: an adversary who combines the predictions of several miners, in the form of a miner."""
+"""Fusions: miners that combine the predictions of several other miners, as an adversary may do."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +20,11 @@ LastStep = Callable[[Sequence[Array]], Array]  # from the guesses of the members
 
 
 def vote(guesses: Sequence[Array]) -> Array:
-    """Return the most common label, or the median of numbers, among the guesses of several miners: array (n,).
+    """Return, as an array (n,), the most common label or the median number among miners' guesses for each record.
 
-    `guesses` are arrays (n,) of labels or of numbers. If several labels are equally common, the result is the first one
-    in sorted order. A guess of None is not a vote; if there are no votes, the result is None.
+    `guesses` contains an array (n,) of labels or of numbers for each miner. If several labels are equally common, the
+    result is the first of these labels in sorted order. A guess of None is not a vote; if all guesses for a record are
+    None, the result is None.
 
     >>> vote([["30-39", "20-29"], ["20-29", "20-29"], ["40-49", "*"]]).tolist()
     ['20-29', '20-29']
@@ -44,7 +45,7 @@ def vote(guesses: Sequence[Array]) -> Array:
 
 
 def voting(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
-    """Return the last step of "fusion: vote", which learns nothing."""
+    """Return `vote`, the last step of "fusion: vote", without any learning."""
     return vote
 
 
@@ -52,9 +53,9 @@ def voting(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastSte
 class Vote:
     """A miner that combines the predictions of its members, by default by `vote`.
 
-    Members that cannot predict a target do not vote. The miner fits its members itself; `vote`, applied to the members'
-    guesses, gives the same result. `learn` replaces the last step, for example by `stacking`, which learns from the
-    release how far each member can be trusted.
+    Members that cannot predict a target do not vote. The method `fit` also fits the members. By default, the
+    predictions are the result of `vote` for the members' guesses. `learn` replaces this last step, for example by
+    `stacking`, which learns from the release how reliable each member is.
     """
 
     name: str
@@ -85,11 +86,11 @@ class Vote:
 
 
 def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
-    """Return the last step of "fusion: stacked", which learns the target from the members' guesses.
+    """Return the last step of "fusion: stacked": a function that predicts the target from the members' guesses.
 
-    Members predict at most 5,000 records, drawn at random once (seed 0), on which they were not trained (in three
-    folds). Naive Bayes, or ridge regression for numbers, learns the target from these guesses. Only the release is
-    read.
+    At most 5,000 records are drawn at random once (seed 0) and divided into three folds, so that each member predicts
+    records on which it was not trained. Naive Bayes, or ridge regression for numbers, then learns to predict the target
+    from these guesses. The function learns only from the release.
 
     Source: Wolpert, "Stacked generalization", 1992.
 

@@ -1,4 +1,4 @@
-"""The `Miner`, which learns one column of a table from the others, and predictions in cross-validation."""
+"""The `Miner`, which learns one column of a table from other columns, and cross-validation of its predictions."""
 
 import warnings
 from collections.abc import Sequence, Sized
@@ -25,10 +25,10 @@ class Failed(Unreadable):
 
 
 class Predictor(Protocol):
-    """A fitted miner, as `fit` returns it."""
+    """A fitted miner, which `fit` returns."""
 
     def predict(self, encoded: Encoded) -> Array:
-        """Return a guess, a number or a label, for each of n encoded records: array (n,)."""
+        """Return, as an array (n,), a guess for each of n encoded records; a guess is a number or a label."""
 
 
 AnyMiner = TypeVar("AnyMiner", bound=Any)
@@ -37,7 +37,7 @@ OLD_SETS = {"three": "basic", "five": "standard"}  # sets of miners by their nam
 
 @dataclass(frozen=True, eq=False)
 class Miner:
-    """A named pair of scikit-learn estimators, which `fit` does not change.
+    """A pair of scikit-learn estimators with a name; `fit` returns a fitted copy and leaves the miner unchanged.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ class Miner:
     def predicts(self, target: Any) -> bool:
         """Return whether the miner can predict a column like `target`.
 
-        Numbers need a regressor; labels need a classifier and at most `most` different labels.
+        A column of numbers requires a regressor. A column of labels requires a classifier, and must have at most `most`
+        different labels.
         """
         target = pd.Series(target)
         if is_numeric_dtype(target):
@@ -89,8 +90,8 @@ class Miner:
     def fit(self, encoded: Encoded, target: Any) -> Self:
         """Return a copy that has learned `target`, an array (n,) of numbers or labels, from n encoded records.
 
-        Records without a number in `target` are left out. Raises ValueError if the miner has no estimator for the
-        target; see `select_able`.
+        If `target` is numeric, records with a missing number in `target` are left out. Raises ValueError if the miner
+        cannot predict the target; see `select_able`.
         """
         target = pd.Series(np.asarray(target))
         if not self.predicts(target):
@@ -132,7 +133,7 @@ class _Constant:
 
 
 def check_miners(name: str, miners: object) -> None:
-    """Raise TypeError unless `miners` is a list of miners of any kind, which have a method `predicts`."""
+    """Raise TypeError unless `miners` is a list of miners, which are objects with a method `predicts`."""
     if not isinstance(miners, list | tuple) or not all(hasattr(miner, "predicts") for miner in miners):
         raise UsageTypeError(
             f"`{name}` must be a list of miners; got {expect.describe_value(miners)}. Try reference_set(names)."
@@ -140,13 +141,16 @@ def check_miners(name: str, miners: object) -> None:
 
 
 def check_encoded(encoded: Any, target: Any) -> None:
-    """Raise an error unless the records are encoded and each record has a value in `target`."""
+    """Raise an error unless `encoded` contains encoded records and `target` contains one value for each record."""
     expect.kind("encoded", encoded, Encoded, instead="`encoding.encode` gives it.")
     expect.column("target", target, len(encoded))
 
 
 def rename_set(name: str) -> str:
-    """Return the name of a set of miners, and warn about a name of version 0.1. All other names stay unchanged."""
+    """Return the current name of a set of miners, with a warning if the given name is from version 0.1.
+
+    Any other name is returned unchanged.
+    """
     if name not in OLD_SETS:
         return name
     warn_renamed(name, OLD_SETS[name])
@@ -165,7 +169,7 @@ def select_able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner]
     -------
     able : list of Miner
     names : list of str
-        The names of the miners that cannot predict such a column, which results state.
+        The names of the miners that cannot predict such a column; results list these names.
     """
     check_miners("miners", miners)
     expect.column("target", target)
@@ -176,11 +180,11 @@ def select_able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner]
 def cross_val_predictions(
     miner: Any, encoded: Encoded, target: Any, folds: int = 10, seed: Seed = 1, people: IntArray | None = None
 ) -> Array:
-    """Return a prediction for each record by a miner that was not trained on it.
+    """Return a prediction for each record by a miner that was not trained on that record.
 
-    The records are shuffled with `seed` and divided into folds, stratified by label; the miner learns from all folds
-    but one and predicts the remaining one. A miner with its own method `cross_val_predictions`, such as Weka's, uses
-    that method.
+    The records are shuffled with `seed` and divided into folds, stratified by label. For each fold, the miner learns
+    from the records of all other folds and predicts the records of this fold. If `people` is None, a miner that has a
+    method `cross_val_predictions`, such as a Weka miner, uses this method instead.
 
     Parameters
     ----------
@@ -190,7 +194,7 @@ def cross_val_predictions(
     target : array (n,)
         The numbers or labels to predict.
     folds : int
-        2 to n.
+        The number of folds, from 2 to n.
     seed : int
     people : integer array (n,), optional
         The person of each record, from 0. All records of a person are in one fold, so that no miner learns from a
@@ -233,7 +237,7 @@ def fold_numbers(target: Any, folds: int, seed: Seed) -> IntArray:
     ----------
     target : array (n,)
     folds : int
-        2 to n.
+        The number of folds, from 2 to n.
     seed : int
 
     Returns

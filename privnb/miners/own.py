@@ -24,17 +24,18 @@ TRY = "Try HistGradientBoostingClassifier() for labels, or HistGradientBoostingR
 class Guarded:
     """A custom estimator whose errors and predictions are checked.
 
-    The estimator works on one thread, because a fit takes ten times as long if threads wait for each other on a busy
-    machine. Every error becomes `Failed`, which results state as a refusal, so that an evaluation does not stop in the
-    middle. `Failed` names the class and the line of the error. The message of an error may quote records, so it is
-    shown only if the estimator raises the same error for invented numbers.
+    The estimator runs on one thread, because a fit takes ten times as long if threads wait for each other on a busy
+    machine. Every error of the estimator is raised again as `Failed`, so that an evaluation records a refusal and
+    continues. The message of `Failed` contains the class and the line of the estimator's error. The estimator's own
+    message may quote records; `Failed` therefore includes this message only if the estimator raises the same error for
+    invented numbers.
 
     Parameters
     ----------
     estimator : estimator
         A classifier or regressor that is not fitted.
     called : str
-        The name of its miner.
+        The name of the miner that contains the estimator.
     written : str
         The class and parameters of the estimator; for a pipeline, those of its last step.
     labels : int
@@ -47,7 +48,7 @@ class Guarded:
     labels: int = 0
 
     def fit(self, features: Array, target: Array) -> Self:
-        """Fit the estimator to features, (n, f), and numbers or the positions of labels, (n,)."""
+        """Fit the estimator to features, an array (n, f), and to numbers or positions of labels, an array (n,)."""
         try:
             OneThread(self.estimator).fit(features, target)
         except MemoryError:
@@ -83,7 +84,7 @@ class Guarded:
         return codes
 
     def _said(self, error: Exception, features: Array, target: Array | None = None) -> str:
-        """Return where an error was raised, and its message if invented numbers lead to the same error."""
+        """Return where an error was raised, and the error's message if invented numbers lead to the same error."""
         from sklearn.base import clone
 
         said, rng = describe_failure(self.estimator, error), np.random.default_rng(SEED)
@@ -106,19 +107,20 @@ class Guarded:
 
 
 def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
-    """Return the miner of a clone of an estimator, with a seed if it is random.
+    """Return a miner that contains a clone of an estimator; a random estimator without a seed gets a seed.
 
-    A classifier predicts labels; a regressor predicts numbers. A parameter `random_state` that is None becomes 0, in
-    every step of a pipeline.
+    A classifier predicts labels; a regressor predicts numbers. Every parameter `random_state` that is None is set to 0
+    in the clone, including those in the steps of a pipeline.
 
     Parameters
     ----------
     estimator : estimator
         A classifier or a regressor of scikit-learn, or a pipeline that ends in one.
     name : str
-        The name of the miner in results; by default, the class of the estimator, or of the last step of a pipeline.
+        The name of the miner in results. By default, this is the class of the estimator; for a pipeline, it is the
+        class of the last step.
     argument : str
-        The argument that an error names.
+        The name of the argument in error messages.
 
     Raises
     ------
@@ -174,14 +176,14 @@ def _guard(estimator: Any, called: str) -> Any:
 
 
 def is_custom_miner(miner: Any) -> bool:
-    """Return whether a miner is custom, so that results state which columns it cannot predict."""
+    """Return whether a miner contains a custom estimator; results list the columns that such a miner cannot predict."""
     return isinstance(getattr(miner, "classifier", None) or getattr(miner, "regressor", None), Guarded)
 
 
 def name_apart(miners: Sequence[Any]) -> tuple[Any, ...]:
-    """Return miners with unique names: estimators of the same class get names with their parameters.
+    """Return the miners with unique names; if estimators have the same class, their names also contain the parameters.
 
-    Raises UsageError for two miners with the same name.
+    Raises UsageError if two miners still have the same name.
     """
     times = Counter(miner.name for miner in miners)
     found = tuple(_in_full(miner) if times[miner.name] > 1 else miner for miner in miners)
@@ -201,7 +203,7 @@ def _in_full(miner: Any) -> Any:
 
 
 def _last(estimator: Any) -> Any:
-    """Return the last step of a pipeline, even of a pipeline within it; return any other estimator unchanged."""
+    """Return the last step of a pipeline that is not itself a pipeline; return any other estimator unchanged."""
     while getattr(estimator, "steps", None):
         estimator = estimator.steps[-1][1]
     return estimator

@@ -1,4 +1,4 @@
-"""Reference sets: the miners that an owner considers, selected by name."""
+"""Reference sets of miners that a data owner considers, selected by name."""
 
 import re
 from dataclasses import replace
@@ -56,15 +56,16 @@ FUSIONS = {"fusion: vote": voting, "fusion: stacked": stacking}
 
 
 def reference_set(miners: Any) -> tuple[Any, ...]:
-    """Return the miners that sets, names or estimators select.
+    """Return the miners that are given as names of sets, names of miners, or estimators.
 
-    "fusion: vote" and "fusion: stacked" combine the other named miners.
+    The miners "fusion: vote" and "fusion: stacked" combine all other given miners.
 
     Parameters
     ----------
     miners : str, estimator, Miner, or a list of those
-        A text names sets and miners, separated by commas outside brackets. An estimator is a classifier or a regressor
-        of scikit-learn, or a pipeline that ends in one; the estimator is cloned, and gets a seed if it has none.
+        A text contains names of sets and miners, separated by commas; a comma in brackets belongs to a name. An
+        estimator is a classifier or a regressor of scikit-learn, or a pipeline that ends in a classifier or regressor.
+        The estimator is cloned, and the clone gets a seed if the estimator has none.
 
     Returns
     -------
@@ -73,9 +74,10 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
     Raises
     ------
     ValueError
-        For an unknown name, with a list of known names, a fusion without members, or two miners with the same name.
+        If a name is unknown (the message lists the available names), if a fusion has no members, or if two miners have
+        the same name.
     TypeError
-        For an object that cannot predict.
+        If an object cannot predict.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
 
 
 def _named(names: str) -> list[Any]:
-    """Return the miners that a text names, and the names of fusions."""
+    """Return the miners whose names a text contains; each fusion is returned as its name."""
     known = _miners()
     parts = [rename_set(part.strip()) for part in re.split(r",(?![^(]*\))", names)]
     if unknown := [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]:
@@ -122,7 +124,7 @@ def _named(names: str) -> list[Any]:
 
 
 def labellers() -> tuple[str, ...]:
-    """Return the names of the miners, of all sets, that predict labels however many labels there are."""
+    """Return the names of all miners, from sets and other packages, that predict any number of different labels."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
     own = tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
     return own + tuple(name for name, miner in find_installed_miners().items() if miner.classifier is not None)
@@ -132,7 +134,8 @@ def labellers() -> tuple[str, ...]:
 def find_installed_miners() -> dict[str, Miner]:
     """Return the miners of other packages, by the names of their entry points.
 
-    An entry point names a `Miner`, an estimator, or a function without arguments that returns one.
+    An entry point refers to a `Miner`, to an estimator, or to a function without arguments that returns a `Miner` or an
+    estimator.
     """
 
     def check(point: Any, found: Any) -> Miner:
@@ -160,7 +163,7 @@ def _bumps(distances: FloatArray) -> FloatArray:
 
 @cache
 def _own() -> dict[str, Miner]:
-    """Return all miners of the package by name. The settings of the miners are stated here and not tuned to results."""
+    """Return all miners of the package by name. Their settings are fixed in this function, not tuned to results."""
     from sklearn.cluster import KMeans
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.ensemble import (

@@ -1,8 +1,8 @@
 """Itemsets and association rules: items that occur together in many records.
 
-A record is a set of items. In a table, an item is a value of an attribute, such as `sex=Male`. A rule X => Y has a
-support, the share of records with all items of both sides, and a confidence, the share of records with X that also have
-Y.
+A record is a set of items. In a table, an item is a value of an attribute, such as `sex=Male`. The support of a rule X
+=> Y is the share of records with all items of X and of Y. The confidence of the rule is the share of the records with X
+that also have Y.
 
 Itemsets are mined level by level (Apriori) on NumPy bit sets. The library mlxtend 0.25 finds the same itemsets of
 Adult, but takes ten times as long and requires matplotlib.
@@ -34,7 +34,7 @@ Itemsets = Mapping[Items, float]
 
 
 class Supports(Protocol):
-    """Records of items, in which itemsets are counted: `Baskets`, `Weighted`, or another type with their attributes."""
+    """Records in which itemsets are counted: `Baskets`, `Weighted`, or another type with the same attributes."""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -42,16 +42,16 @@ class Supports(Protocol):
 
     @property
     def kinds(self) -> Sequence[object] | None:
-        """Return the attribute of each item, or None. A record has at most one item of each attribute."""
+        """Return the kind of each item, such as its attribute, or None. A record has at most one item of each kind."""
 
     def __len__(self) -> int: ...
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> Array:
-        """Count, for each item of `last`, the records that have the item and all items at the places `prefix`."""
+        """Return the number of records with an item and all items of `prefix`, for each item in the columns `last`."""
 
 
 class Rule(NamedTuple):
-    """A rule: records with the items of `left` mostly have the items of `right`, which are disjoint frozensets of str.
+    """A rule that records with all items of `left` mostly have all items of `right`; the two frozensets are disjoint.
 
     >>> str(Rule(frozenset({"b", "a"}), frozenset({"c"})))
     'a, b => c'
@@ -71,7 +71,10 @@ class Rule(NamedTuple):
     @classmethod
     @validated
     def read(cls, text: Annotated[str, instead(str, 'Write a rule as "a, b => c".')]) -> Self:
-        """Parse a rule: items separated by commas, and ` => `, with spaces, between the sides.
+        """Return the rule that a text describes, such as "b, a => c".
+
+        Commas separate the items of a side. The text ` => `, with a space before and after the arrow, separates the
+        sides.
 
         >>> Rule.read("b, a => c") == Rule(frozenset({"a", "b"}), frozenset({"c"}))
         True
@@ -92,7 +95,7 @@ class Strength(NamedTuple):
 
 
 def join_items(items: Iterable[str]) -> str:
-    """Return items as one text, in alphabetical order.
+    """Return the items as one text, in alphabetical order.
 
     >>> join_items(frozenset({"b", "a"})), join_items(frozenset())
     ('a, b', 'everybody')
@@ -102,10 +105,10 @@ def join_items(items: Iterable[str]) -> str:
 
 @validated
 def itemsets(baskets: Supports, support: Share, *, most: Count = MAX_ITEMS) -> Itemsets:
-    """Return the itemsets that at least a given share of the records have, and the number of records with each.
+    """Return the itemsets that at least a share `support` of the records have, and the count of each itemset.
 
-    In `Weighted` records, a count may rise when an item is added; an itemset is counted if all its subsets are
-    frequent, as in FRAPP.
+    In `Weighted` records, an itemset may have a larger count than one of its subsets. An itemset is counted only if all
+    its subsets are frequent, as in FRAPP.
 
     Parameters
     ----------
@@ -119,12 +122,13 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = MAX_ITEMS) -> I
     Returns
     -------
     dict of frozenset of str to float
-        The itemsets in order of their size, beginning with the empty itemset, which every record has.
+        The count of each itemset, in order of the itemsets' sizes. The first itemset is empty; every record has this
+        itemset.
 
     Raises
     ------
     NotForThisTable
-        For more than 200,000 itemsets.
+        If there are more than 200,000 frequent itemsets.
 
     Examples
     --------
@@ -161,7 +165,7 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = MAX_ITEMS) -> I
 def _joined(
     sets: list[tuple[int, ...]], found: Mapping[tuple[int, ...], float], kinds: Sequence[object] | None
 ) -> dict[tuple[int, ...], IntArray]:
-    """Return, by prefix, the last items of the itemsets that are one item larger and whose subsets are all frequent."""
+    """Return, by prefix, the last items of all itemsets with one more item whose subsets are all frequent."""
     together: dict[tuple[int, ...], list[int]] = {}
     level = {}
     for places in sets:
@@ -187,16 +191,16 @@ def rules(
     *,
     left: Annotated[Itemsets | None, optional(instead(Mapping, "Give counts by itemset."))] = None,
 ) -> dict[Rule, Strength]:
-    """Return the rules of itemsets with at least the given confidence.
+    """Return the rules with at least the given confidence that itemsets yield.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        The result of `itemsets`, with all subsets.
+        The result of `itemsets`, which contains all subsets of each itemset.
     confidence : float
         The minimum confidence of a rule, above 0 and at most 1.
     left : dict of frozenset of str to float, optional
-        The counts of the left sides of rules, if these counts differ from `found`.
+        The counts of the left sides of rules, if these counts differ from those in `found`.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Privacy models: the level that each equivalence class reaches, and the bound that the level must satisfy.
 
 Enforcement and measurement share one function, `level(counts, whole)`, which reads the counts of values in each class.
-Models are combined in a list: `Mondrian(KAnonymity(10), TCloseness(0.2, "occupation"))`.
+Several models are combined as arguments of a sanitizer: `Mondrian(KAnonymity(10), TCloseness(0.2, "occupation"))`.
 """
 
 from typing import Any
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a model from its own file in this folder if the list above lacks it, or a function by its old name."""
+    """Return a model that has a file in this folder but is not in the list above, or a function by its old name."""
     if name == "achieved":
         warn_renamed(name, "grade_release")
         return grade_release

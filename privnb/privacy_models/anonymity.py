@@ -24,7 +24,7 @@ def check_k(k: object) -> None:
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every record shares its quasi-identifiers with at least `k` - 1 others.
+    """Every record shares its quasi-identifiers with at least `k` - 1 other records.
 
     The level is the size of the class, from 1. A higher level protects better against linking a record to a person, but
     not against learning a value that all members of a class have. Raises ValueError unless k is a whole number >= 2.
@@ -54,13 +54,14 @@ class KAnonymity(PrivacyModel):
 class AlphaKAnonymity(PrivacyModel):
     """Every class has at least `k` people, and at most a share `alpha` of them has the same sensitive value.
 
-    The level is the largest share of one value, above 0 and at most 1. A lower level protects better against a guess of
-    the value. The sizes of the classes are graded by `KAnonymity`.
+    The level of a class is the share of its most common value, above 0 and at most 1. A lower level protects better
+    against a guess of the value. `KAnonymity` grades the sizes of the classes.
 
     Parameters
     ----------
     alpha : float
-        The largest share of one value, above 0 and at most 1; with 1, the model is k-anonymity.
+        The largest share of a class that may have the same value, above 0 and at most 1; with 1, the model is
+        k-anonymity.
     k : int
         The minimum number of people, at least 2.
     sensitive : str
@@ -84,7 +85,7 @@ class AlphaKAnonymity(PrivacyModel):
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
-        """Return the largest share of one value in each class."""
+        """Return the share of the most common value in each class."""
         return counts.max(axis=1) / counts.sum(axis=1)
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
@@ -96,8 +97,8 @@ class AlphaKAnonymity(PrivacyModel):
 class PSensitiveKAnonymity(PrivacyModel):
     """Every class has at least `k` people and at least `p` different sensitive values.
 
-    The level is the number of different values, from 1; a higher level protects better. The values may be unevenly
-    distributed. The sizes of the classes are graded by `KAnonymity`.
+    The level is the number of different values, from 1; a higher level protects better. The different values may have
+    very unequal shares. `KAnonymity` grades the sizes of the classes.
 
     Parameters
     ----------
@@ -127,16 +128,16 @@ class PSensitiveKAnonymity(PrivacyModel):
 
 @dataclass(frozen=True)
 class OwnAnonymity(PrivacyModel):
-    """Every class has at least the size that any of its members requests.
+    """Every class has at least as many people as any of its members requests.
 
     The level is the size of the class divided by the largest k that a member requests. A level of at least 1 meets all
     requests; a higher level protects better. The column of requests is published with the release, because each claim
-    is checked in the published table; leave it out of the file if a request is sensitive.
+    is checked in the published table. Remove this column from the published file if requests are sensitive.
 
     Parameters
     ----------
     ks : tuple of int
-        All possible requests, each at least 1, and all different.
+        All values of k that may be requested, in any order. The values must be different and at least 1.
     sensitive : str
         The column with each record's requested k.
 

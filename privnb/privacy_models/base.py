@@ -1,4 +1,4 @@
-"""The base class of privacy models, and the level that a release reaches for a model, computed from its labels."""
+"""The base class of privacy models, and a function that computes the level of a release from its published labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Sensitive = Annotated[str, lambda name, value: expect.text(name, value, "the att
 
 
 class Graded(NamedTuple):
-    """The grading of a model: its name, the data and the unit of its level, and parameters for such a model.
+    """A grade that a model gives a release: its name, the data and the unit of the level, and parameters of the model.
 
     A level does not depend on the bound or on the name of the sensitive column, so the parameters may have any valid
     values.
@@ -46,20 +46,22 @@ class PrivacyModel(Validated, ABC):
     float array (classes,).
 
     `counts` is an integer array (classes, values) with one column for each value of `sensitive` that occurs in the
-    table, in the order of its domain (see `columns`). Without a sensitive attribute, there is one column of sizes.
-    `whole` holds the counts of all classes together, (values,).
+    table, in the order of the attribute's domain (see `columns`). If a model has no sensitive attribute, the only
+    column contains the sizes of the classes. `whole` contains the counts of all classes together, as an integer array
+    (values,).
 
-    If the table has a key of people, counts are of people. A person counts once for each of their values in a class,
-    however many records have it, and in every class with a record of theirs, because an adversary may know any of their
-    records. Models of the members of a class (`of_members`), such as their number or the share with a value, count each
-    member once; the share is then the probability that a guess is right. Models that compare distributions count pairs
-    of a person and a value; if people have several values, such a level does not state the probability of a guess. The
-    whole table counts as one class of all people. No model protects against an adversary who knows two records of a
-    person.
+    If the table has a key of people, people are counted instead of records. A person counts in every class that
+    contains a record of this person, because an adversary may know any of the person's records. Within a class, a
+    person counts once for each different value, even if several of the person's records have this value. Models of the
+    members of a class (`of_members`) are about the number of members, or about the share of members with a value; they
+    count each member once, so that such a share is the probability that a guess is right. Models that compare
+    distributions count pairs of a person and a value; if people have several values, the level of such a model is not
+    the probability that a guess is right. The whole table counts as one class of all people. No model protects against
+    an adversary who knows two records of a person.
 
-    A bound that every class of every table satisfies has no effect. When the model is made, the annotation of the bound
-    refuses such a bound, and anything that is not a number: `l: Annotated[int, at_least(2, "1 has no effect")]`. A
-    model that counts sensitive values names their attribute: `sensitive: Sensitive`.
+    A bound that every class of every table satisfies has no effect. When a model is created, the annotation of the
+    bound refuses such a bound, and refuses any value that is not a number: `l: Annotated[int, at_least(2, "1 has no
+    effect")]`. A model that counts sensitive values has a parameter for their attribute: `sensitive: Sensitive`.
 
     Attributes
     ----------
@@ -71,22 +73,24 @@ class PrivacyModel(Validated, ABC):
     of_sizes : bool
         Whether the model bounds only the number of indistinguishable people, whatever values it reads.
     of_commonest : bool
-        Whether the most common value of a class explains its level.
+        Whether the most common value of a class explains the level of the class.
     of_members : bool
-        Whether each row of counts must add up to the people of its class.
+        Whether each row of counts must add up to the number of people in its class.
     grows : bool
-        Whether a class with the property still has it after any records are added. For every model, the union of two
-        classes with the property has the property, unless a person has records in both classes.
+        Whether a class that satisfies the model still satisfies the model after any records are added. For every model,
+        the union of two classes that satisfy the model satisfies it too, unless a person has records in both classes.
     most : float or None
-        The largest level, if the level of a class is at most the mean level of its parts.
+        The largest possible level, for a model in which the level of a class is at most the mean level of the parts
+        into which the class is divided; None for other models.
     graded : tuple of Graded
-        The rows about the model in the output of `privnb check`; empty if there are none.
+        The rows about the model in the output of `privnb check`; empty if the output has no such rows.
     kind : str
-        A word that distinguishes the model from another model with the same letters. The word precedes the letters in
-        results.
+        A word that distinguishes the model from other models whose bound has the same letter. In results, the word
+        precedes the letter.
     word : str
-        The name in requests such as `--model "distinct-l=2"`; by default, the name of the class. The number after the
-        word sets the parameter that the last part of the word names, or otherwise the first parameter.
+        The name of the model in requests such as `--model "distinct-l=2"`; by default, the name of the class. The
+        number in a request sets the parameter whose name is the last part of the word, such as `l`. If there is no such
+        parameter, the number sets the first parameter.
     """
 
     HINT: ClassVar[str] = "Give one such as KAnonymity(10)."
@@ -116,41 +120,41 @@ class PrivacyModel(Validated, ABC):
         """Return the level of each class, (classes,), from `counts`, (classes, values), and `whole`, (values,)."""
 
     def holds(self, counts: Array, whole: Any = None) -> BoolArray:
-        """Return whether each class satisfies the bound, the model's first parameter: boolean array (classes,)."""
+        """Return, as a boolean array (classes,), whether each class satisfies the bound (the first parameter)."""
         level, bound = self.level(counts, whole), self.bound
         rounding = EXACT * max(bound, 1)
         return level >= bound - rounding if self.better == "higher" else level <= bound + rounding
 
     def breaking(self, counts: Array, whole: Any = None) -> Array:
-        """Return the minimum share of each class in parts that violate the model, however the class is divided.
+        """Return the minimum share of each class that is in parts violating the model, however the class is divided.
 
-        The result is a float array (classes,) with values from 0 to 1, or 0 if the model implies no such minimum. Parts
-        that satisfy the bound have at most that level, all other parts have at most the level `most`, and the class has
-        at most the mean level of its parts.
+        The result is a float array (classes,) with values from 0 to 1; all values are 0 if the model implies no such
+        minimum. The minimum has three reasons: the level of a part that satisfies the bound is at most the bound, the
+        level of any other part is at most `most`, and the level of the class is at most the mean level of its parts.
         """
         if self.most is None:
             return np.zeros(len(counts))
         return np.clip((self.level(counts, whole) - self.bound) / (self.most - self.bound), 0, 1)
 
     def exposed(self, counts: Array) -> IntArray | None:
-        """Return the column of counts whose value explains each class's level, integer array (classes,), or None."""
+        """Return, as an integer array (classes,), the column of the value that explains each class's level; or None."""
         return counts.argmax(axis=1) if self.of_commonest else None
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Return the values of the columns of counts, given the values that occur in the order of their domain."""
+        """Return the value of each column of counts, given the occurring `values` in the order of their domain."""
         return values
 
     def counted(self, release: Release) -> IntArray:
-        """Return the counts in each class of a release, from its published table: integer array (classes, values)."""
+        """Return the counts in each class of a release's published table, as an integer array (classes, values)."""
         return np.concatenate([*self.parts(release)[0]])
 
     def parts(self, release: Release) -> tuple[Iterable[IntArray], IntArray]:
-        """Return the counts for a few classes at a time, to save memory, and for all classes together.
+        """Return the counts in each class, a few classes at a time to save memory, and the counts of all classes.
 
         The two results are an iterable of integer arrays (some classes, values), and an integer array (values,). A
-        model of sensitive values counts the values by bucket if they are bucketized. A model of people counts
-        indistinguishable people: the quasi-identifiers in a bucket are exact, so a bucket does not hide anybody among
-        its other members.
+        model of sensitive values counts these values by bucket if they are bucketized. A model of people counts
+        indistinguishable people: the quasi-identifiers in a bucket are exact, so a bucket does not hide a person among
+        the other members of the bucket.
         """
         if self.sensitive is None:
             counts = release.people_per_class[:, None]
@@ -162,11 +166,11 @@ class PrivacyModel(Validated, ABC):
         return Tally(self, columns, width, times, people).by_class(classes)
 
     def worst(self, levels: Array) -> Any:
-        """Return the level that protects least, because one small class is enough to disclose its members."""
+        """Return the level that protects least, because one small class is enough to expose its members."""
         return levels.min() if self.better == "higher" else levels.max()
 
     def __str__(self) -> str:
-        """Return the bound and its attribute as in results, such as `t=0.2 occupation`."""
+        """Return the parameters and the sensitive attribute as results show them, such as `t=0.2 occupation`."""
         parameters = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         words = [f"{name}={value!s}" for name, value in parameters.items() if name != "sensitive"]
         return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
@@ -192,11 +196,12 @@ class Tally:
     width : int
         The number of columns.
     weights : array (n,), optional
-        The number of people of each row if `persons` is None. With None, each row counts one person.
+        The number of people of each row, used only if `persons` is None. If `weights` is None, each row counts as one
+        person.
     persons : integer array (n,), optional
         The person of each row if the table has a key of people: each person counts once; see `PrivacyModel`.
     whole : integer array, optional
-        The counts of all people as one class. If None, the rows are counted.
+        The counts of all people as one class. If None, these counts are computed from the rows.
     """
 
     model: PrivacyModel
@@ -213,10 +218,10 @@ class Tally:
             object.__setattr__(self, "whole", whole)
 
     def counted(self, rows: slice | IntArray | BoolArray, *groups: IntArray) -> CountedRows:
-        """Return the counted rows among `rows`, with each person once for a value in each of `groups`.
+        """Return the counted rows among `rows`; each person counts once for each value in each combination of `groups`.
 
-        For a model `of_members`, each row of counts adds up to the people of its class: a last column subtracts people
-        who are counted by several values.
+        For a model with `of_members`, each row of counts adds up to the number of people in its class: an additional
+        last column subtracts the repeated counts of people with several values.
         """
         columns = self.columns[rows]
         if self.persons is None:
@@ -232,30 +237,30 @@ class Tally:
         return CountedRows(places, np.append(columns[once], last), weights, self.width + 1)
 
     def by_class(self, classes: IntArray) -> tuple[Iterable[IntArray], IntArray]:
-        """Return the counts in each class, for a few classes at a time, and the counts of all people as one class.
+        """Return the counts in each class, a few classes at a time, and the counts of all people as one class.
 
-        `classes` holds the class of each row, as an integer array (n,) from 0.
+        `classes` contains the class of each row, as an integer array (n,) from 0.
         """
         place, column, weights, width = self.counted(slice(None), classes)
         return tabulate_in_parts(classes[place], column, (int(classes.max()) + 1, width), weights), self.whole
 
 
 def worst_levels(models: Sequence[PrivacyModel], parts: Iterable[IntArray], whole: IntArray) -> list[Any]:
-    """Return, for each of some models with the same counts, the level of the worst class."""
+    """Return the level of the worst class for each of `models`, which use the same counts."""
     worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
     return [model.worst(np.array(levels)) for model, levels in zip(models, zip(*worst, strict=True), strict=True)]
 
 
 @validated
 def tally(model: PrivacyModel, column: Any, attribute: Attribute | None = None) -> tuple[IntArray, int]:
-    """Return the column of counts of each entry of a sensitive column, and the number of columns.
+    """Return the column of counts to which each entry of a sensitive attribute belongs, and the number of columns.
 
     Parameters
     ----------
     model : PrivacyModel
     column : Series or array (n,)
     attribute : Attribute, optional
-        The description of the column; if None, values are in sorted order.
+        The description of the sensitive attribute. If None, the columns of `counts` are in sorted order of the values.
 
     Returns
     -------
@@ -264,7 +269,7 @@ def tally(model: PrivacyModel, column: Any, attribute: Attribute | None = None) 
     Raises
     ------
     SchemaError
-        If the model is about a value outside the attribute's domain, because the model would always hold.
+        If the model is about a value outside the attribute's domain, because every class would satisfy such a model.
     """
     if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
         as_text = attribute.numeric and isinstance(model.value, str)  # "3" differs from 3: the model would always hold
@@ -288,11 +293,11 @@ def tally(model: PrivacyModel, column: Any, attribute: Attribute | None = None) 
 
 
 def why_ungraded(model: PrivacyModel, release: Release) -> str:
-    """Return the reason, in words, why a model cannot grade a release; empty if the model can.
+    """Return the reason, in words, why a model cannot grade a release; return an empty text if the model can.
 
     A record that was changed by noise of an unknown distribution does not belong to a class, but may be
-    indistinguishable from others. Such a release is therefore graded by models that only count indistinguishable
-    people, and averages that satisfy k-anonymity are graded by their groups.
+    indistinguishable from other records. Only models that count indistinguishable people therefore grade such a
+    release. A release of averages that satisfies k-anonymity is graded by the groups that were averaged.
     """
     alike = model.sensitive is None or model.of_sizes or release.groups is not None
     alike = alike and not hasattr(model, "population")
@@ -301,7 +306,7 @@ def why_ungraded(model: PrivacyModel, release: Release) -> str:
 
 @validated
 def grade_release(model: PrivacyModel, release: Release) -> Any:
-    """Return the level that a release reaches for a model: the level of its worst class, by the published labels.
+    """Return the level that a release reaches for a model: the level of the worst class, by the published labels.
 
     Parameters
     ----------
@@ -316,7 +321,7 @@ def grade_release(model: PrivacyModel, release: Release) -> Any:
     Raises
     ------
     Unreadable
-        If the release has no equivalence classes, because noise makes nearly every record a class of its own.
+        If the release has no equivalence classes, because noise makes nearly every record unique.
 
     Examples
     --------

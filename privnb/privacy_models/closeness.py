@@ -31,7 +31,7 @@ def _distance(name: str, value: object) -> None:
 class TCloseness(PrivacyModel):
     """Every class is within `t` of the table's distribution of sensitive values, by the earth mover's distance.
 
-    The level is the distance, from 0 (the class reveals nothing) to 1; lower protects better.
+    The level is the distance, from 0 (the class reveals nothing) to 1; a lower level protects better.
 
     Parameters
     ----------
@@ -39,14 +39,15 @@ class TCloseness(PrivacyModel):
         The largest distance, above 0 and below 1.
     sensitive : str
     distance : str or Taxonomy
-        The distance between two values. "equal": 1 for any two different values. "ordered": the difference between
-        their ranks in the order of the domain, divided by (number of values that occur - 1). A `Taxonomy`: the height
-        of their lowest common ancestor, divided by the height of the root.
+        The distance between two values. With "equal", the distance between any two different values is 1. With
+        "ordered", the distance is the difference between the ranks of the two values in the order of the domain,
+        divided by (number of values that occur - 1). With a `Taxonomy`, the distance is the height of the lowest common
+        ancestor of the two values, divided by the height of the root.
 
     Raises
     ------
     ValueError
-        For a bound outside its range, or an unknown distance.
+        If the bound is outside its range, or if the distance is unknown.
 
     Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
     attributes.
@@ -77,7 +78,7 @@ class TCloseness(PrivacyModel):
         return f"t={self.t} {how}{self.sensitive}"
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Return the values that occur, or all leaves of the taxonomy."""
+        """Return the values that occur or, if the distance is a taxonomy, all leaves of the taxonomy."""
         if isinstance(self.distance, str):
             return values
         columns = list(self.distance.leaves)
@@ -97,8 +98,8 @@ class TCloseness(PrivacyModel):
     def _moved(self, surplus: Array) -> Array:
         """Return the earth mover's distance along a taxonomy.
 
-        In a taxonomy of height H, a surplus and a deficit of children that cancel within a node at height h travel the
-        distance h / H.
+        If the surplus of one child of a node cancels the deficit of another child, the share that is moved travels the
+        distance h / H, where h is the height of the node and H is the height of the taxonomy.
         """
         tree, moved = cast(Taxonomy, self.distance), np.zeros(len(surplus))
         for height in range(1, tree.height + 1):
@@ -116,7 +117,7 @@ class TCloseness(PrivacyModel):
 class JensenShannonCloseness(PrivacyModel):
     """Every class is within `t` of the table's distribution of sensitive values, by the Jensen-Shannon divergence.
 
-    The level is the divergence in nats, from 0 (the class reveals nothing) to ln 2; lower protects better.
+    The level is the divergence in nats, from 0 (the class reveals nothing) to ln 2; a lower level protects better.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class JensenShannonCloseness(PrivacyModel):
         The largest divergence in nats, above 0 and below ln 2.
     sensitive : str
 
-    Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
+    Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as the value 0.692 in the paper shows).
     """
 
     t: Annotated[float, between(0, math.log(2) - EXACT, "every class lies within ln 2")]
@@ -145,10 +146,10 @@ class JensenShannonCloseness(PrivacyModel):
 
 
 def jensen_shannon(p: Array, q: Array) -> Array:
-    """Return the Jensen-Shannon divergence, in nats, of the rows of p from those of q.
+    """Return the Jensen-Shannon divergence, in nats, of each row of p from the corresponding row of q.
 
-    The function computes logarithms only for values of p. A value that p lacks adds ln 2 times the value's share in q
-    to the sum.
+    The function computes logarithms only for values that occur in p. A value that p lacks adds ln 2 times the value's
+    share in q to the sum.
     """
     q = np.broadcast_to(q, p.shape)
     rows, values = np.nonzero(p > 0)
@@ -160,10 +161,11 @@ def jensen_shannon(p: Array, q: Array) -> Array:
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):
-    """The share of each sensitive value in a class differs from that in the whole table by a factor below e^`delta`.
+    """The share of each sensitive value in a class differs from its share in the table by a factor below e^`delta`.
 
     The level is the largest |ln(share in the class / share in the table)|, from 0; it is infinite if a value of the
-    table is absent from the class. Lower protects more. The bound is strict.
+    table is absent from the class. A lower level protects better. The level of each class must be strictly below the
+    bound.
 
     Parameters
     ----------
@@ -198,15 +200,15 @@ class DeltaDisclosure(PrivacyModel):
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(PrivacyModel):
-    """The share of each sensitive value in a class exceeds its share in the whole table by at most the factor `beta`.
+    """The gain of each sensitive value's share in a class over its share q in the table is at most `beta` times q.
 
-    The level is the largest (share in the class - share in the table) / share in the table, from 0; lower protects
-    better. Values that become rarer do not count.
+    The level is the largest (share in the class - share in the table) / share in the table, from 0; a lower level
+    protects better. Values that are rarer in the class than in the table have no effect.
 
     Parameters
     ----------
     beta : float
-        The largest relative gain, above 0; with 1, a value may be at most twice as common.
+        The largest relative gain, above 0; with 1, a value may be at most twice as common in a class as in the table.
     sensitive : str
 
     Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
@@ -230,11 +232,11 @@ class BasicBetaLikeness(PrivacyModel):
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """The relative gain of each value's share is at most `beta`, and at most -ln of its share in the whole table.
+    """The relative gain of each value's share is at most `beta`, and at most -ln(the value's share in the whole table).
 
     The model is stricter than `BasicBetaLikeness` for common values. The level is the smallest beta that the class
-    satisfies, from 0; it is infinite if the relative gain of a value is more than -ln of its share, which no beta
-    allows. Lower protects more.
+    satisfies, from 0; it is infinite if the relative gain of a value is more than -ln(the value's share in the table),
+    because no beta allows such a gain. A lower level protects better.
 
     Parameters
     ----------
@@ -260,7 +262,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 
 
 def _gain(counts: Array, whole: Any) -> tuple[Array, Array]:
-    """Return the relative gain of each value's share in a class over that in the table, and the shares in the table."""
+    """Return the relative gain of each value's share in a class over its share in the table, and the table's shares."""
     occurs = whole > 0
     p, q = shares(counts[:, occurs], whole[occurs])
     return (p - q) / q, q

@@ -28,7 +28,7 @@ def _text_or_number(name: str, value: object) -> None:
 class DistinctDiversity(PrivacyModel):
     """Every class has at least `l` different sensitive values.
 
-    The level is the number of different values, from 1; higher protects better. This is the weakest form of
+    The level is the number of different values, from 1; a higher level protects better. This is the weakest form of
     l-diversity: nearly all members of a class may still have the same value.
 
     Parameters
@@ -61,13 +61,13 @@ class DistinctDiversity(PrivacyModel):
 class EntropyDiversity(PrivacyModel):
     """The sensitive values in every class are at least as uncertain as `l` equally likely values.
 
-    The level is e to the power of the class's entropy, from 1 (one value) to the number of values; higher protects
-    better. No release reaches more than the level of the whole table.
+    The level is e to the power of the class's entropy, from 1 (one value) to the number of values; a higher level
+    protects better. No release reaches a higher level than the whole table.
 
     Parameters
     ----------
     l : float
-        The number of equally likely values, above 1.
+        The minimum level, as a number of equally likely values, above 1.
     sensitive : str
 
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
@@ -98,18 +98,18 @@ class EntropyDiversity(PrivacyModel):
 
 @dataclass(frozen=True)
 class RecursiveDiversity(PrivacyModel):
-    """In every class, the most common value has less than `c` times the count of the `l`-th and all rarer values.
+    """The most common value of a class occurs less than `c` times as often as the `l`-th and all rarer values together.
 
     The level is the count of the most common value divided by the total count of the l-th most common value and all
     rarer values; a class satisfies every c above its level. The level is above 0, and infinite if fewer than l values
-    occur; lower protects better.
+    occur; a lower level protects better.
 
     Parameters
     ----------
     c : float
         The bound on the ratio of the two counts, above 0.
     l : int
-        The rank from which values are counted together, at least 2.
+        The rank from which all rarer values are counted together, at least 2; rank 1 is the most common value.
     sensitive : str
 
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
@@ -123,7 +123,7 @@ class RecursiveDiversity(PrivacyModel):
     of_commonest = True
 
     def level(self, counts: Array, whole: Any = None) -> Array:
-        """Return each class's count of the most common value, divided by the count of the l-th and all rarer values."""
+        """Return the count of each class's most common value, divided by that of the l-th and all rarer values."""
         ordered = np.sort(counts, axis=1)[:, ::-1]
         rest = ordered[:, self.l - 1 :].sum(axis=1)
         return np.where(rest > 0, ordered[:, 0] / np.maximum(rest, 1), np.inf)
@@ -137,8 +137,8 @@ class RecursiveDiversity(PrivacyModel):
 class FrequencyDiversity(PrivacyModel):
     """At most one in `l` members of a class has the same sensitive value.
 
-    The level is the size of the class divided by the count of its most common value, from 1; higher protects better
-    against a guess of that value.
+    The level is the size of the class divided by the count of its most common value, from 1; a higher level protects
+    better against a guess of this value.
 
     Parameters
     ----------
@@ -172,11 +172,11 @@ class FrequencyDiversity(PrivacyModel):
 
 @dataclass(frozen=True)
 class ConfidenceBound(PrivacyModel):
-    """At most a share `h` of any class has this sensitive `value`.
+    """In every class, at most a share `h` of the members has the sensitive value `value`.
 
-    The model is the privacy template (quasi-identifiers -> value, h). The level is the share, from 0 to 1. A lower
-    level protects better, but protects only this value. A bound for all quasi-identifiers together also holds for any
-    subset of them.
+    The model is the privacy template (quasi-identifiers -> value, h). The level of a class is the share of `value`,
+    from 0 to 1. A lower level protects better, but protects only this value. A bound for all quasi-identifiers together
+    also holds for any subset of them.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Grading of a table by its equivalence classes: their sizes, and the level that the table reaches for each model.
 
-A model states its grading (`Graded`); the level does not depend on a bound.
+Each model defines its gradings (`Graded`); the level of a table does not depend on the bound of a model.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ READS = ("people", "values", "shares", "order")
 
 
 def list_graded_models() -> list[tuple[Graded, PrivacyModel]]:
-    """Return each grading and its model, of all imported classes, in the order of `READS`.
+    """Return the gradings of all imported model classes, each with a model, in the order of `READS`.
 
-    Each class states its own gradings and does not inherit them.
+    A class does not inherit the gradings of its base class.
     """
     found = [(each, kind) for kind in _kinds(PrivacyModel) for each in vars(kind).get("graded", ())]
     found.sort(key=lambda each: READS.index(each[0].reads))
@@ -53,7 +53,7 @@ def _kinds(base: Any) -> Iterator[type[PrivacyModel]]:
 
 
 def _about(kind: type[PrivacyModel]) -> dict[str, str]:
-    """Return an attribute for a model of sensitive values; the name has no effect, because a level uses only counts."""
+    """Return the parameter `sensitive` if a model needs it; the name has no effect, because levels use only counts."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     return {"sensitive": ANY} if "sensitive" in names else {}
 
@@ -67,24 +67,24 @@ def grade(
     person: Column = None,
     times: Any = None,
 ) -> pd.DataFrame:
-    """Grade the classes of records with equal quasi-identifiers by their sizes and the worst level of each model.
+    """Grade a table by the sizes of its equivalence classes and by the level of the worst class for each model.
 
     Parameters
     ----------
     table : DataFrame
-        The n rows are records; cells are compared as written, and missing cells are equal.
+        A table of n records. Cells are compared as written, and missing cells are equal to each other.
     quasi_identifiers : list of str, optional
         The columns that an adversary may know. If None, these are all columns except `sensitive`, which is the most
         cautious choice.
     sensitive : str, optional
         The column whose values nobody should learn. Numbers with more than 100 different values are graded in 100
-        groups of neighbors of about equal size. With more than 100 different words, a class is graded only by its own
-        values and not compared with the table.
+        groups of neighbors of about equal size. If a column of text has more than 100 different values, each class is
+        graded only by its own values, without a comparison with the whole table.
     person : str, optional
         The column that names the person of each record. All counts are then counts of people; see `PrivacyModel`. If
         None, each record belongs to a different person.
     times : integer array (n,), optional
-        The number of records with the cells of each row, at least 1. If None, each row is one record.
+        The number of records that each row represents, at least 1. If None, each row is one record.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def grade(
     Raises
     ------
     SchemaError
-        For columns that are absent or have two roles, for missing people, and for an empty table.
+        If a column is absent or has two roles, if the column `person` has missing values, or if the table is empty.
     """
     names = select_quasi_identifiers([*table], quasi_identifiers, sensitive, person)
     if times is not None:
@@ -145,7 +145,7 @@ def grade(
 def select_quasi_identifiers(
     columns: list[Any], quasi_identifiers: Columns = None, sensitive: Column = None, person: Column = None
 ) -> list[Any]:
-    """Return the quasi-identifiers of a table with these columns.
+    """Return the quasi-identifiers of a table with the given columns.
 
     Parameters
     ----------
@@ -200,13 +200,13 @@ def _people(column: pd.Series, times: IntArray | None) -> IntArray:
 
 
 def _suppressed(column: Any) -> BoolArray:
-    """Return which cells of a column are suppressed, as a boolean array (n,)."""
+    """Return, as a boolean array (n,), whether each cell of a column is suppressed."""
     codes, values = encode_values(column)
     return np.array([str(value) == SUPPRESSED for value in values])[codes]
 
 
 def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, times: IntArray | None) -> list[Row]:
-    """Return the rows about a sensitive column. `index` holds the class of each row of the table."""
+    """Return the rows of the result about a sensitive column; `index` is the class of each row of the table."""
     codes, values = encode_values(column)
     some = np.empty(index.max() + 1, dtype=np.int64)
     some[index] = codes  # a value of each class
@@ -239,7 +239,7 @@ def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, t
 def _levels(
     reads: Sequence[str], classes: IntArray, codes: IntArray, people: IntArray | None, times: IntArray | None
 ) -> Iterator[Row]:
-    """Yield a row with the worst level of each model that reads one of `reads`. `classes` and `codes` have length n."""
+    """Yield a row with the worst level of each model that reads one of `reads`; `classes` and `codes` are (n,)."""
     graded = [(each, model) for each, model in list_graded_models() if each.reads in reads]
     levels: dict[PrivacyModel, Any] = {}
     # Models have the same counts, except for people with several values.

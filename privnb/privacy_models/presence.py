@@ -29,7 +29,7 @@ def _people(name: str, value: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Against(PrivacyModel):
-    """A model whose counts have two columns: people of the population in the class, and released people.
+    """A model whose counts have two columns: the people of the population in a class, and the released people.
 
     `population` is a DataFrame with a column for each quasi-identifier and one row for each person, including everybody
     in the table. The values must be in the attributes' domains.
@@ -39,7 +39,7 @@ class _Against(PrivacyModel):
     sensitive = None
 
     def parts(self, release: Release) -> tuple[list[IntArray], IntArray]:
-        """Count each person of the population in every class whose labels cover the person's values."""
+        """Return the counts; a person of the population counts in every class whose labels cover the person."""
         names, hierarchies = release.schema.quasi_identifiers, dict[str, Any](release.hierarchies)
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
@@ -60,7 +60,7 @@ class _Against(PrivacyModel):
         return [counts], counts.sum(axis=0)
 
     def codes(self, schema: Schema, hierarchies: Mapping[str, Any]) -> IntArray:
-        """Return the positions of the population's quasi-identifiers on their lines: array (people, attributes)."""
+        """Return, as an array (people, attributes), the positions of the people's values on the attributes' lines."""
         names = schema.quasi_identifiers
         if absent := [name for name in names if name not in self.population]:
             raise UsageError(f"{self!r}: `population` must have every quasi-identifier; got a table without {absent}.")
@@ -81,20 +81,20 @@ class KMap(_Against):
     The level is the number of people of `population` whom the class's labels cover, from 0; a higher level protects
     better. The model is weaker than k-anonymity: it assumes that an adversary does not know who is in the table. If
     classes overlap, an adversary who knows the sanitizer may exclude people of the population who fit another class
-    better; the level ignores this.
+    better; the level ignores this knowledge.
 
     Parameters
     ----------
     k : int
         The minimum number of people of the population, at least 2.
     population : DataFrame
-        One row for each person, including everybody in the table, and a column for each quasi-identifier, with values
-        of its domain.
+        One row for each person, including everybody in the table, and a column for each quasi-identifier. The values
+        must be in the quasi-identifiers' domains.
 
     Raises
     ------
     ValueError
-        For a bound outside its range, or a population that is empty or not a table.
+        If the bound is outside its range, or if the population is empty or not a table.
 
     Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
     """
@@ -118,13 +118,14 @@ class KMap(_Against):
 
 @dataclass(frozen=True, eq=False)
 class DeltaPresence(_Against):
-    """The table has a share between `low` and `high` of the people of the population who fit each class.
+    """For each class, the table contains a share from `low` to `high` of the population's people who fit the class.
 
-    The level is the share, from 0 to 1, of the people of `population` under the class's labels who are in the release.
-    To an adversary, this is the probability that such a person is in the table. A lower level protects better against
-    learning that a person is present; the model bounds the level from both sides. A person who fits no class is
-    certainly not in the table, whatever `low` is. If classes overlap, a person who fits several classes may be in the
-    table with a higher probability than the level of any of them.
+    The level of a class is the number of its released people, divided by the number of people of `population` whom its
+    labels cover. To an adversary, the level is the probability, from 0 to 1, that a person whom the labels cover is in
+    the table. A lower level protects better against learning that a person is present; the model bounds the level from
+    both sides. A person who fits no class is certainly not in the table, whatever `low` is. If classes overlap, a
+    person who fits several classes may be in the table with a higher probability than the level of any of these
+    classes.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ class DeltaPresence(_Against):
     Raises
     ------
     ValueError
-        For bounds outside their range, or a population that is empty or not a table.
+        If the bounds are outside their range, or if the population is empty or not a table.
 
     Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases", SIGMOD 2007.
     """
@@ -159,7 +160,7 @@ class DeltaPresence(_Against):
         return f"presence={self.low}..{self.high}"
 
     def level(self, counts: Array, whole: Any = None) -> Array:
-        """Return the share of the population under each class's labels that is in the release."""
+        """Return the share of the people whom each class's labels cover that is in the release."""
         # Released people whom the population does not cover are certainly in the table.
         return counts[:, 1] / np.maximum(counts.max(axis=1), 1)
 

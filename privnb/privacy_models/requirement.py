@@ -1,6 +1,6 @@
-"""Privacy models bound to a table: a test of whether each group of its records may be published as one class.
+"""Privacy models bound to a table: a test of whether a group of the table's records may be published as one class.
 
-Algorithms work on the distinct rows of a table, not on its records. A requirement knows each model's counts of these
+Algorithms work on the distinct rows of a table, not on its records. A requirement contains each model's counts of these
 rows.
 """
 
@@ -29,15 +29,15 @@ class Requirement:
     models : sequence of PrivacyModel
     dataset : Dataset
     extra : sequence of str
-        Further attributes whose values must be equal within a row.
+        Further attributes; all records of a row have the same values of these attributes.
     alone : bool
         Whether every record is a separate row, for algorithms that distinguish equal records.
 
     Attributes
     ----------
     codes : integer array (m, attributes)
-        The positions of the m distinct rows on their quasi-identifiers' lines. The records of a row are equal in every
-        attribute that a model counts.
+        The position of each of the m distinct rows on the line of each quasi-identifier. All records of a row have the
+        same value of every attribute that a model counts.
     people : integer array (m,)
         The number of records of each row; 0 if the row occurs only in a model's population.
     persons : integer array (m,) or None
@@ -109,21 +109,24 @@ class Requirement:
 
     @property
     def beyond_people(self) -> list[Tally]:
-        """Return the tallies of models that require more than the class size `least`."""
+        """Return the tallies of all models except k-anonymity, which requires only a class size of `least`."""
         return [each for each in self.tallies if type(each.model) is not KAnonymity]
 
     @property
     def beyond_size(self) -> list[Tally]:
-        """Return the tallies of models that require more than `least` records; all if people have several records."""
+        """Return the tallies of models that require more than `least` records in a class.
+
+        If people may have several records, these are all tallies.
+        """
         return self.beyond_people if self.persons is None else self.tallies
 
     def holds(
         self, classes: IntArray, number: int, rows: Rows = slice(None), tallies: Sequence[Tally] | None = None
     ) -> BoolArray:
-        """Return whether each class satisfies every model, as a boolean array (number,).
+        """Return, as a boolean array (number,), whether each class satisfies every model.
 
-        `classes` holds the class of each of `rows`, from 0 to `number` - 1. `rows` holds indices of rows; by default,
-        all rows. A class without records is never published, so it satisfies every model.
+        `classes` contains the class of each row in `rows`, from 0 to `number` - 1. `rows` contains indices of rows; by
+        default, these are all rows. A class without records is never published, so such a class satisfies every model.
         """
         fine = np.bincount(classes, self.people[rows], number) == 0
         for part, counted in self._in_parts(classes, number, rows, self.tallies if tallies is None else tallies):
@@ -133,8 +136,9 @@ class Requirement:
     def growing(self) -> Callable[..., bool]:
         """Return a function `grown(members, known)` that tests whether a growing class satisfies every model.
 
-        `members` is an integer array, the rows of the class; the first `known` rows were in the previous call. The
-        function is not valid if people have several records, because counts of people then do not add up.
+        `members` contains the rows of the class, as an integer array; the first `known` of these rows were already in
+        the previous call. The function is not valid if people have several records, because counts of people then do
+        not add up.
         """
         sums = [np.zeros(tally.width, dtype=np.int64) for tally in self.tallies]
 
@@ -149,9 +153,9 @@ class Requirement:
         return grown
 
     def breaking(self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]) -> Array:
-        """Return the minimum share of each class in parts that violate a model, however the class is divided.
+        """Return the minimum share of each class that is in parts violating a model, however the class is divided.
 
-        The result is a float array (number,), 0 to 1; for the arguments, see `holds`.
+        The result is a float array (number,) with values from 0 to 1. For the arguments, see `holds`.
         """
         share = np.zeros(number)
         for part, counted in self._in_parts(classes, number, rows, tallies):
@@ -161,9 +165,9 @@ class Requirement:
     def _in_parts(
         self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]
     ) -> Iterator[tuple[slice, list[tuple[PrivacyModel, tuple[IntArray, IntArray]]]]]:
-        """Yield slices of the classes whose counts fit into memory, each with every model and its counts.
+        """Yield slices of the classes whose counts fit into memory, each slice with every model and its counts.
 
-        The counts are those of the classes and of the whole table.
+        The counts are a pair: those of the classes in the slice, and those of the whole table.
         """
         step = max(1, _CELLS // max((len(tally.whole) for tally in tallies), default=1))
         if number <= step:
@@ -188,10 +192,10 @@ class Requirement:
         return counts, tally.whole
 
     def refusal(self) -> str:
-        """Return, in words, why not even one class of all records may be published; empty if it may be published.
+        """Return, in words, why a single class of all records may not be published; empty if it may be published.
 
-        The text names the level that the records reach and the value that causes it, unless this value reveals a small
-        count, and what the owner can do.
+        The text contains the level that all records together reach, the value that causes this level, and what the
+        owner can do. A level or a value that reveals a small count is left out.
         """
         for each in self.tallies:
             counts, whole = self._counted(each, slice(None), np.zeros(len(self.people), dtype=np.int64), 1)
@@ -215,6 +219,6 @@ class Requirement:
         return ""
 
     def _value(self, tally: Tally, column: int) -> str:
-        """Return the value of a column of counts, if the value occurs."""
+        """Return the sensitive value that a column of counts counts; the value must occur in the table."""
         row = np.flatnonzero((tally.columns == column) & (self.people > 0))[0]
         return str(self._cells[tally.model.sensitive].iloc[np.flatnonzero(self.index == row)[0]])

@@ -17,7 +17,7 @@ SHORT: dict[str, type[PrivacyModel]] = {"l": DistinctDiversity}  # the most comm
 def list_models_by_words() -> dict[str, type[PrivacyModel]]:
     """Return all models by their words: models of privnb, and other models that are imported or installed.
 
-    Raises ValueError for two models with the same word.
+    Raises ValueError if two models have the same word.
     """
     found: dict[str, type[PrivacyModel]] = {}
     for kind in sorted(find_classes(PrivacyModel), key=lambda kind: kind.__name__ != "KAnonymity"):  # k-anonymity first
@@ -48,7 +48,7 @@ def main_parameter(word: str, kind: type[PrivacyModel]) -> str:
 
 
 def keywords() -> dict[str, type[PrivacyModel]]:
-    """Return all models by the keywords that sanitizers take: their words with underscores, and `l`."""
+    """Return all models by the keywords that sanitizers accept: the models' words with underscores, and `l`."""
     return {word.replace("-", "_"): kind for word, kind in (SHORT | list_models_by_words()).items()}
 
 

@@ -28,11 +28,14 @@ class DataRefused(UsageError):
 
 
 class Unfinished(ResourceError, RuntimeError):
-    """The error of a miner that exceeded its processor time or memory; averages leave the miner out."""
+    """The error of a miner that exceeded its processor time or memory; averages over miners exclude such a miner."""
 
 
 def find_jar(jar: Jar = None) -> Path:
-    """Return the path of Weka's jar: `jar`, the variable WEKA_JAR, or Debian's path. Raises Unavailable."""
+    """Return the path of Weka's jar: `jar`, or else the environment variable WEKA_JAR, or else Debian's path.
+
+    Raises Unavailable if there is no file at this path.
+    """
     path = jar or os.environ.get("WEKA_JAR") or DEBIAN
     if not Path(path).is_file():
         raise Unavailable(
@@ -43,12 +46,12 @@ def find_jar(jar: Jar = None) -> Path:
 
 
 def version(jar: Jar = None) -> str:
-    """Return the version that the jar states, such as "3.6.14"."""
+    """Return the version of Weka in the jar, such as "3.6.14"."""
     return read_jar(find_jar(jar))[0]
 
 
 def list_missing_requirements(jar: Jar = None) -> str:
-    """Return the missing requirements of Weka's miners and how to get them; empty if no requirement is missing."""
+    """Return, as a text, the missing requirements of Weka's miners and how to get them; empty if none is missing."""
     lacks = []
     if find_spec("jpype") is None:
         lacks.append('there is no jpype1: pip install "privnb[weka]".')
@@ -62,7 +65,7 @@ def list_missing_requirements(jar: Jar = None) -> str:
 
 
 class Machine:
-    """The running Java machine: the names of jpype, and the jar with which it was started."""
+    """The running Java machine: classes of jpype by name, and the jar with which the machine was started."""
 
     def __init__(self, jar: Path) -> None:
         import jpype
@@ -83,7 +86,7 @@ class Machine:
 def start_machine(wanted: str) -> Machine:
     """Return the Java machine of this process with the requested version of Weka; start it first if necessary.
 
-    Raises Unavailable.
+    Raises Unavailable if a requirement is missing, if the process runs another jar, or if the jar has another version.
     """
     with _starting:
         if lacks := list_missing_requirements():
@@ -106,7 +109,7 @@ def start_machine(wanted: str) -> Machine:
 
 @cache
 def read_jar(jar: Path) -> tuple[str, frozenset[str]]:
-    """Return the version of a jar and the classes in it below weka.classifiers. Raises Unavailable for another file."""
+    """Return the version of Weka's jar and its classes below weka.classifiers. Raises Unavailable for other files."""
     try:
         with zipfile.ZipFile(jar) as archive:
             stated = archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
@@ -120,10 +123,10 @@ def read_jar(jar: Path) -> tuple[str, frozenset[str]]:
 
 
 def call_with_limit(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
-    """Return the value of a call (object, name of a method, arguments) and its processor time, to 0.1 s.
+    """Return the value of a call (object, method name, arguments) and its processor time with a precision of 0.1 s.
 
-    The call is stopped, and Unfinished raised, once it has used the remaining time of `miner`. The call runs in a
-    thread of Java, because a thread that is also a Python thread does not survive a stop.
+    When the call has used the remaining processor time of `miner`, the function stops the call and raises Unfinished.
+    The call runs in a separate Java thread, because a Java thread that is also a Python thread does not survive a stop.
     """
     expression = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
     run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), expression, "execute")
@@ -153,7 +156,7 @@ def call_with_limit(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
 
 
 def _stop(java: Machine, thread: Any) -> str:
-    """Stop a Java thread, and return the end of the sentence that reports it."""
+    """Stop a Java thread, and return the end of the sentence that reports whether the thread was stopped."""
     for _ in range(20):  # some code swallows the first stop
         try:
             thread.stop()

@@ -40,7 +40,7 @@ SECONDS = 120.0
 
 
 class Header:
-    """The attributes as Weka reads them.
+    """The attributes of a table and the target, as Weka reads them.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class Header:
     Attributes
     ----------
     labels : dict
-        The pandas Index of nominal values of each attribute, or None for numbers.
+        The pandas Index of nominal values of each attribute, by name; None for an attribute of numbers.
     classes : array or None
-        The sorted labels of the class, or None for numbers.
+        The sorted labels of the target, or None for a target of numbers.
     """
 
     def __init__(self, table: pd.DataFrame, target: Any) -> None:
@@ -63,7 +63,7 @@ class Header:
         self.classes = None if is_numeric_dtype(target) else np.array(sorted(set(target.astype(str))), dtype=object)
 
     def instances(self, java: Machine, table: pd.DataFrame, target: Any = None) -> Any:
-        """Return Weka's Instances of n records, a DataFrame of numbers and Categoricals, with an optional class."""
+        """Return Weka's Instances of n records, a DataFrame of numbers and Categoricals, with the target if given."""
         if list(table) != list(self.labels):
             raise UsageError(f"the columns must be those of training, {list(self.labels)}; got {list(table)}.")
         columns = [self._column(table[name], values) for name, values in self.labels.items()]
@@ -94,7 +94,7 @@ class Header:
         return data
 
     def guesses(self, found: FloatArray) -> Array:
-        """Return Weka's numbers, float array (n,), as numbers or as labels; None if Weka gives no class."""
+        """Return Weka's predictions `found`, floats (n,), as numbers or labels; a label is None for no class."""
         if self.classes is None:
             return found
         return np.array([*self.classes, None], dtype=object)[np.nan_to_num(found, nan=-1).astype(int)]
@@ -115,21 +115,20 @@ class Header:
 
 @dataclass(frozen=True, eq=False)
 class WekaMiner:
-    """One of Weka's classifiers, which `fit` does not change.
+    """One of Weka's classifiers; `fit` returns a fitted copy and leaves the miner unchanged.
 
     Parameters
     ----------
     scheme : str
-        The class below weka.classifiers, such as "trees.J48".
+        The name of the Java class below weka.classifiers, such as "trees.J48".
     options : tuple of str
         The options of the classifier, as on Weka's command line.
     seconds : float
-        The limit of processor time for training and prediction together, in seconds. Each call of `predict` may use the
-        time that training left, whatever earlier calls used.
+        The limit of processor time for training and prediction together, in seconds. Each call of `predict` may use all
+        the time that training left, regardless of earlier calls of `predict`.
     version : str
-        The version of Weka, on which results depend. By default, this is the version of the jar; a jar of another
-        version
-        is refused.
+        The version of Weka, on which results depend. By default, this is the version of the jar; the miner refuses a
+        jar of another version.
     """
 
     scheme: str
@@ -142,13 +141,13 @@ class WekaMiner:
 
     @property
     def name(self) -> str:
-        """Return the name in results, which `find_miners_by_name` parses, such as "Weka 3.6.14 trees.J48"."""
+        """Return the miner's name in results, such as "Weka 3.6.14 trees.J48"; `find_miners_by_name` parses it."""
         return shlex.join(["Weka", self.version, self.scheme, *self.options])
 
     def predicts(self, target: Any) -> bool:
         """Return whether the miner can predict a column like `target`, according to Weka.
 
-        If the jar lacks the miner, the paper's sets decide, and `fit` raises Unavailable.
+        If the jar lacks the miner, the result follows the paper's sets of miners, and `fit` raises Unavailable.
         """
         numbers = is_numeric_dtype(pd.Series(target))
         java = start_machine(self.version)
@@ -161,8 +160,9 @@ class WekaMiner:
     def fit(self, encoded: Encoded, target: Any) -> Self:
         """Return a copy that has learned `target`, an array (n,) of numbers or labels, from n encoded records.
 
-        Records without a number in `target` are left out. Raises Refused if Weka refuses the data, as AODE refuses
-        numbers, Unfinished if the miner exceeds a limit, and Unavailable.
+        Records with a missing number in `target` are left out. Raises DataRefused if Weka refuses the data, as AODE
+        refuses numbers; Unfinished if the miner exceeds its processor time or memory; and Unavailable if Weka or the
+        miner is absent.
         """
         java = start_machine(self.version)
         header = Header(encoded.labels, target)
@@ -171,8 +171,9 @@ class WekaMiner:
     def predict(self, encoded: Encoded) -> Array:
         """Return a guess, a number or a label, for each of n encoded records; equal records get equal guesses.
 
-        A label that was absent in training is a missing value. If Weka gives no class, as Id3 does for a record unlike
-        all training records, the guess is None, or NaN for numbers. Raises the errors of `fit`.
+        A label that was absent in training is a missing value. Weka may give no class; Id3, for example, gives none for
+        a record that differs from all training records. The guess is then None, or NaN for a target of numbers. Raises
+        the same errors as `fit`.
         """
         if self.model is None or self.header is None:
             raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with the result of `fit`.")
@@ -183,10 +184,11 @@ class WekaMiner:
         return self.header.guesses(self._asked(java, data))[back]
 
     def cross_val_predictions(self, encoded: Encoded, target: Any, folds: int = 10, seed: int = 1) -> Array:
-        """Return, in Weka's folds, a prediction for each record by a model not trained on the record: array (n,).
+        """Return, as an array (n,), a prediction for each record by a model that was not trained on this record.
 
-        The counts are those of Weka's own evaluation: they depend on `seed` and on the order of records and of labels.
-        The time limit holds for each fold. Raises the errors of `fit`, and ValueError unless 2 <= folds <= n.
+        The folds are Weka's, so the counts of correct and wrong predictions are those of Weka's own evaluation. The
+        folds depend on `seed`, on the order of the records, and on the order of the labels. The time limit applies to
+        each fold separately. Raises the same errors as `fit`, and ValueError unless 2 <= folds <= n.
         """
         if not 2 <= folds <= len(encoded):
             raise UsageError(f"`folds` must be from 2 to {len(encoded)}, the number of records; got {folds}.")
@@ -236,7 +238,7 @@ class WekaMiner:
         return replace(self, model=model, spent=spent)
 
     def _asked(self, java: Machine, data: Any) -> FloatArray:
-        """Return the model's prediction for each record of `data` in Weka's evaluation, which hides the class."""
+        """Return the prediction for each record of `data` by Weka's evaluation, which hides the class."""
         grading = java.JClass("weka.classifiers.Evaluation")(data)
         prints = java.JArray(java.JClass("java.lang.Object"))(0)  # nothing
         found, _ = call_with_limit(java, self, grading, "evaluateModel", self.model, data, prints)
@@ -244,7 +246,7 @@ class WekaMiner:
 
 
 def find_miners_by_class(schemes: Iterable[str], **options: Any) -> tuple[WekaMiner, ...]:
-    """Return Weka's miners by their classes below weka.classifiers; `options`, such as `seconds`, apply to each."""
+    """Return Weka's miners by their classes below weka.classifiers; `options`, such as `seconds`, apply to all."""
     return tuple(WekaMiner(scheme, **options) for scheme in schemes)
 
 
@@ -254,8 +256,8 @@ def find_miners_by_name(text: str, **options: Any) -> tuple[WekaMiner, ...]:
     `text` lists names, separated by commas, such as "Weka 3.6.14 trees.J48", with or without the version; Weka's own
     options may follow a name. "Weka basic" is the paper's set L of Table 1; "Weka categorical" and "Weka numerical" are
     the complete sets of Table 2. If the jar lacks a miner, the `fit` of the miner raises Unavailable. Raises ValueError
-    for a version other than the jar's and for a name that neither the jar nor the paper has, and Unavailable without a
-    jar.
+    if a name contains a version other than the jar's, or if neither the jar nor the paper contains a miner with this
+    name. Raises Unavailable if there is no jar.
     """
     jar = find_jar()
     stated, schemes = read_jar(jar)
@@ -281,7 +283,7 @@ def find_miners_by_name(text: str, **options: Any) -> tuple[WekaMiner, ...]:
 
 
 def is_weka(name: str) -> bool:
-    """Return whether a name, with or without a version, is that of a Weka miner or of a set of Weka miners.
+    """Return whether a name, with or without a version, belongs to a Weka miner or to a set of Weka miners.
 
     >>> is_weka("Weka 3.6.14 trees.J48"), is_weka("Weka"), is_weka("naive Bayes")
     (True, True, False)
@@ -299,7 +301,9 @@ def strip_weka(name: str) -> str:
 
 
 def split_version(name: str) -> tuple[str, str]:
-    """Return the version in the name of a Weka miner or set, and the name without the version; ("", name) otherwise.
+    """Return the version in the name of a Weka miner or set, and the name without the version.
+
+    For a name without a version, return an empty text and the name.
 
     >>> split_version("Weka 3.6.14 trees.J48"), split_version("Weka 3.6.14"), split_version("naive Bayes")
     (('3.6.14', 'Weka trees.J48'), ('3.6.14', 'Weka'), ('', 'naive Bayes'))
@@ -309,9 +313,9 @@ def split_version(name: str) -> tuple[str, str]:
 
 
 def list_paper_miners(jar: Jar = None) -> pd.DataFrame:
-    """Return, for the 42 entries of the paper's two sets, a DataFrame of target, miner, and presence in the jar.
+    """Return a DataFrame with the target, miner, and presence in the jar of the 42 entries of the paper's two sets.
 
-    OLM and MinMaxExtension are in 3.6.0 but not in 3.6.14.
+    Weka 3.6.0 contains OLM and MinMaxExtension, but Weka 3.6.14 does not.
     """
     present = read_jar(find_jar(jar))[1]
     rows = [(kind, each, each in present) for kind in ("categorical", "numerical") for each in SETS[kind]]

@@ -12,7 +12,7 @@ from privnb.runtime import progress
 
 @contextlib.contextmanager
 def announce_compiling() -> Iterator[None]:
-    """Announce that numba compiles a kernel in this block, which happens at the first use on a machine."""
+    """Announce it if numba compiles a kernel in this block, as numba does when a machine first uses the kernel."""
     from numba.core import event
 
     class Compiling(event.Listener):
@@ -29,8 +29,8 @@ def announce_compiling() -> Iterator[None]:
 def drop_stale_kernels(kernel: Any) -> None:
     """Make numba compile all kernels of a folder again after a change to any file.
 
-    Numba compares each kernel only with its own file, not with the files of the kernels compiled into it. `kernel` is
-    one of the kernels of the folder.
+    Numba looks for changes only in the file of each kernel, not in the files of other kernels that are compiled into
+    this kernel. `kernel` is one of the kernels of the folder.
     """
     if not hasattr(kernel, "stats"):  # NUMBA_DISABLE_JIT leaves a plain function
         return

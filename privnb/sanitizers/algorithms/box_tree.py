@@ -1,7 +1,7 @@
-"""A tree of boxes around the points of records: the exact record nearest to a place, or farthest from it.
+"""A tree of boxes around the points of records, for exact searches for the record nearest to or farthest from a place.
 
-A search looks into a box only if the box may hold a better record than the best so far, or an equally good record with
-a lower position. Boxes shrink as records are removed; a box without records is skipped.
+A search looks into a box only if the box may contain a record that is better than the best record so far, or that is
+equally good and has a lower position. Boxes shrink as records are removed; a box without records is skipped.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ _LEAF = 8  # records in a box that is not divided
 
 
 class Space(NamedTuple):
-    """The distances between two points, attribute by attribute.
+    """The space of points, which defines the distance between two points in each attribute.
 
     The first `numbers` coordinates of a point are whole numbers with distances of at most `most`. Each other coordinate
-    is a row of `groups` (rows x levels); the rows of an attribute are those from `begin` to before `end`. The distance
-    of two rows is the first level at which they are in one group, times `weights`.
+    is the number of a row of `groups`, an array (rows, levels); the rows of an attribute run from `begin` to before
+    `end`. The distance of two rows is the first level at which both rows are in the same group, times the attribute's
+    entry in `weights`.
     """
 
     numbers: int
@@ -35,13 +36,13 @@ class Space(NamedTuple):
 
 
 class BoxTree(NamedTuple):
-    """Boxes within boxes around the records; node 0 holds all of them.
+    """Nested boxes around the records; the box of node 0 contains all records.
 
-    - `low`, `high`: the box of each node.
-    - `child`: the first of the node's two neighboring children, -1 for a leaf.
+    - `low`, `high`: the lower and the upper ends of the box of each node.
+    - `child`: the first child of each node, -1 for a leaf; the number of the second child is one higher.
     - `parent`: the parent of each node, -1 for node 0.
-    - `first`: the lowest record in the box, or NEVER if the box is empty.
-    - `begin`, `end`: the positions of a leaf's records in `order`.
+    - `first`: the lowest number of a record in the box, or NEVER if the box is empty.
+    - `begin`, `end`: the records of a leaf are at the positions from `begin` to before `end` in `order`.
     - `leaf`: the leaf of each record.
     """
 
@@ -57,11 +58,11 @@ class BoxTree(NamedTuple):
 
 
 def build_space(columns: list[IntArray], most: Any, trees: list[Array], weights: Array) -> tuple[Space, IntArray]:
-    """Return the space of points, and the points as an array (n, attributes): first numbers, then positions in trees.
+    """Return the space of points, and the points as an array (n, attributes): first numbers, then rows of trees.
 
-    - `columns`: one per attribute, the numbers first.
+    - `columns`: an array (n,) for each attribute; the attributes that are numbers come first.
     - `trees`: for each other attribute, the group of each position at each level, as an array (levels, positions).
-    - `weights`: the distance of two groups of neighboring levels for each tree, as an array (trees,).
+    - `weights`: the distance that each level adds, for each tree, as an array (trees,).
     """
     numbers, levels = len(columns) - len(trees), max(map(len, trees), default=1)
     rows = [np.pad(groups.T, ((0, 0), (0, levels - len(groups)))) for groups in trees]
@@ -73,7 +74,7 @@ def build_space(columns: list[IntArray], most: Any, trees: list[Array], weights:
 
 @njit(cache=True)
 def level(space: Space, one: Int, other: Int) -> Int:
-    """Return the first level at which two rows are in one group."""
+    """Return the first level at which two rows are in the same group."""
     level = 0
     while space.groups[one, level] != space.groups[other, level]:
         level += 1
@@ -82,7 +83,7 @@ def level(space: Space, one: Int, other: Int) -> Int:
 
 @njit(cache=True)
 def apart(space: Space, a: Int, low: Any, high: Any) -> Any:
-    """Return the distance of two coordinates, the lower one first; the distance never falls as they move apart."""
+    """Return the distance of two coordinates, the lower one first; it never falls as the coordinates move apart."""
     if a < space.numbers:
         return min(high - low, space.most)
     return level(space, int(low), int(high)) * space.weights[a]
@@ -90,7 +91,7 @@ def apart(space: Space, a: Int, low: Any, high: Any) -> Any:
 
 @njit(cache=True)
 def _fit(points: Array, tree: BoxTree, node: Int) -> bool:
-    """Fit the box of a node to its remaining records; return whether this changed the box."""
+    """Fit the box of a node to its remaining records; return whether the box has changed."""
     one, first = tree.child[node], NEVER
     begin, end = tree.begin[node], tree.end[node]
     if one >= 0:
@@ -159,7 +160,7 @@ def grow(space: Space, points: Array) -> BoxTree:
 
 @njit(cache=True)
 def take(points: Array, tree: BoxTree, record: Int) -> None:
-    """Take a record out of its boxes."""
+    """Remove a record from all boxes that contain the record."""
     node = tree.leaf[record]
     tree.end[node] -= 1
     for place in range(tree.begin[node], tree.end[node]):

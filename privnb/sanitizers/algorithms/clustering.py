@@ -1,7 +1,7 @@
-"""Greedy k-member clustering: groups of at least k records that differ as little as possible.
+"""Greedy k-member clustering: groups of at least k records, with small differences between the records of a group.
 
 The greedy algorithm repeats two queries: which unassigned record is furthest from a given record, and which record adds
-the least to a cluster. Scans would answer the queries with a billion comparisons for 45 thousand records at k = 2; a
+the least cost to a cluster. Scans of all records would take a billion comparisons for 45 thousand records and k = 2. A
 branch-and-bound search over a tree of boxes gives the same answers, including ties, in a fraction of a second.
 
 Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, section 4.
@@ -33,20 +33,21 @@ def greedy_k_member(
     """Return the cluster of each record, 0 to n // k - 1 in order of formation; every cluster has at least k records.
 
     - `codes`: integer array (n, attributes), the position of each value on the line of its attribute.
-    - `extents`: the width of generalizations, one per attribute.
+    - `extents`: the widths of generalizations, one `Extent` per attribute.
 
-    The diameter of a cluster is the sum of its extents as fractions of the widest extents, and its cost is size x
-    diameter. A cluster starts at the unassigned record that is furthest from the seed of the previous cluster (for the
-    first cluster: from record `start`). Then, k - 1 times, it takes the record that adds the least cost. Fewer than k
-    records are left over; in the order of their index, each joins the cluster to which it adds the least cost. Among
-    equal records, the one with the lowest index is taken; costs are integers, so equality is exact.
+    The diameter of a cluster is the sum of its extents, each as a fraction of the attribute's widest extent. The cost
+    of a cluster is its size times its diameter. A cluster starts at the unassigned record that is furthest from the
+    seed of the previous cluster; the first cluster starts at the record that is furthest from record `start`. The
+    cluster then takes the record that adds the least cost, k - 1 times. Fewer than k records are left over; in the
+    order of their index, each of these records joins the cluster to which it adds the least cost. Among records with
+    equal costs, the one with the lowest index is taken; costs are integers, so equality is exact.
 
-    `grown`: a function of the records of a cluster (an integer array) and of the number of its first records that did
-    not suffice. The function returns whether the cluster is finished; if not, the cluster takes one more record. If no
-    records are left, an unfinished cluster is dissolved; its records, and all records left over, then have the label
-    -1.
+    `grown`: a function of the records of a cluster (an integer array) and of a number, 0 in the first call: the
+    previous call for the cluster had only this number of its first records. The function returns whether the cluster is
+    finished; if not, the cluster takes one more record. If no records are left, an unfinished cluster is dissolved; its
+    records, and all records left over, then have the label -1.
 
-    Returns an integer array (n,). Raises ValueError for k or start outside the table, and if exact costs would need
+    Returns an integer array (n,). Raises ValueError if `k` or `start` is out of range, or if exact costs would need
     more than 64 bits. With 8 attributes, the function needs about 400 bytes of memory per distinct record.
     """
     n = len(codes)
@@ -81,8 +82,9 @@ def greedy_k_member(
 class _Left(NamedTuple):
     """The records without a cluster, and the one cluster that grows.
 
-    `low` and `high` are the box of the cluster, and `growth` is the amount that each category adds to the extent of its
-    attribute. The open nodes and bounds are working space of a search.
+    `low` and `high` are the ends of the cluster's box. `growth` is the amount that each category would add to the
+    cluster's extent in the attribute of the category. `stack`, the open nodes, and `bounds` are working space of a
+    search.
     """
 
     space: Space
@@ -117,10 +119,10 @@ def _located(codes: Array, extents: Sequence[Extent], k: int) -> tuple[Space, In
 # # A call would pass every array in parts, about sixty arguments. Inlining makes the search twice as fast.
 @njit(cache=True, inline="always")
 def _bound(left: _Left, lows: Array, highs: Array, row: Int, furthest: bool) -> Int:
-    """Return the least that a record in a box can add to the cluster's diameter; if `furthest`, minus the most it can.
+    """Return the least that a record in a box can add to the cluster's diameter or, if `furthest`, minus the most.
 
-    The growth is 0 in the box of the cluster and never falls outwards: it is smallest at the nearest coordinate and
-    largest at an end.
+    The growth is 0 within the cluster's box and never falls with the distance from this box. In the other box, the
+    growth is therefore smallest at the coordinate nearest to the cluster's box, and largest at the low or the high end.
     """
     bound, most = 0, left.space.most
     for a in range(left.space.numbers):
@@ -140,8 +142,8 @@ def _bound(left: _Left, lows: Array, highs: Array, row: Int, furthest: bool) -> 
 def _search(left: _Left, furthest: bool) -> Int:
     """Return the record with the smallest bound; among records with equal bounds, the one with the lowest index.
 
-    The search is depth-first, begins with the better child, and skips boxes that cannot hold a better record than the
-    best so far.
+    The search is depth-first, begins with the better child, and skips boxes that cannot contain a better record than
+    the best record so far.
     """
     tree, stack, bounds = left.tree, left.stack, left.bounds
     best: Int = NEVER
@@ -184,7 +186,7 @@ def _widen(left: _Left, point: Array, fresh: bool) -> None:
 
 @njit(cache=True)
 def _open_cluster(left: _Left, seed: Int, members: IntArray) -> Int:
-    """Write the first records of the next cluster to `members`; return its seed."""
+    """Write the first records of the next cluster to `members`; return the seed of this cluster."""
     # # For the literals True and False, numba compiles the search separately, which is twice as fast as a variable.
     _widen(left, left.points[seed], True)
     seed = _search(left, True)
@@ -206,7 +208,7 @@ def _add(left: _Left) -> Int:
 
 
 def _join(space: Space, points: IntArray, labels: IntArray, low: IntArray, high: IntArray, k: int) -> None:
-    """Join each unlabeled record to the cluster (of k records, a box from low to high) whose cost rises least."""
+    """Add each unlabeled record to the cluster whose cost rises least; each cluster has k records and a box."""
 
     def diameters(low: IntArray, high: IntArray) -> IntArray:
         total = np.minimum(high - low, space.most)[:, : space.numbers].sum(axis=1)

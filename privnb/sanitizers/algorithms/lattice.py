@@ -1,6 +1,6 @@
 """The lattice of full-domain generalizations: the classes of each node, the classes to suppress, and the loss.
 
-A node generalizes every attribute to one of its levels, the same for all records.
+A node generalizes every attribute to one of the attribute's levels, which is the same for all records.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _TURNS = 256  # number of classes that may join the suppressed ones and are exam
 def list_levels(hierarchy: Any, positions: IntArray) -> Array:
     """Return, as an object array (levels, positions), the label of each position at each level; the last level is `*`.
 
-    The levels of a taxonomy are its own, those of intervals are their widths, and those of leveled ranges are their
-    public intervals. All other hierarchies have two levels, the exact value and `*`.
+    A taxonomy has its own levels, `Intervals` have a level for each width, and `LeveledRanges` have levels of public
+    intervals. All other hierarchies have two levels, the exact value and `*`.
     """
     if isinstance(hierarchy, Taxonomy):
         return np.array(hierarchy.rows, dtype=object).T[:, positions]
@@ -49,7 +49,8 @@ def list_levels(hierarchy: Any, positions: IntArray) -> Array:
 def _fewer(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
     """Return the levels; if there are too many for a fast search, leave out middle levels of `LeveledRanges`.
 
-    The attribute with the most levels loses its middle level, again and again until the search is fast enough.
+    The function repeatedly removes the middle level of the attribute with the most levels until the search is fast
+    enough.
     """
     ranged = [a for a, hierarchy in enumerate(hierarchies) if isinstance(hierarchy, LeveledRanges)]
     while ranged and prod(map(len, labels)) > _QUICK:
@@ -65,8 +66,8 @@ class Classes(NamedTuple):
 
     `rows`: one row of each group of rows that agree in their class and in all counted codes, as an integer array (r,).
     `amounts`: the number of people whom each of these rows represents, (r,). `class_of`: the class of each row, (r,).
-    `sizes`: the number of records of each class, (classes,). `origin`: for each row that was rolled up, its position in
-    `rows`.
+    `sizes`: the number of records of each class, (classes,). `origin`: for each row that was rolled up, the position in
+    `rows` of the row that represents it.
     """
 
     rows: Array
@@ -80,9 +81,9 @@ class Lattice:
     """All nodes over the rows of a `Requirement`, numbered from 0; node 0 has every attribute at its lowest level.
 
     `labels[a]`: the label of each value of attribute a at each level, as an object array (levels, values) in the order
-    of its line; `codes[:, a]`: the value of each row. A level is above another one if each of its groups is a union of
-    groups of the other level; intervals of 50, for example, are not above intervals of 20. Raises ValueError for more
-    than 4,194,304 nodes.
+    of the attribute's line; `codes[:, a]`: the value of each row. A level is above another level if each of its groups
+    is a union of groups of the other level; intervals of 50, for example, are not above intervals of 20. Raises
+    ValueError if there are more than 4,194,304 nodes.
     """
 
     def __init__(self, hierarchies: Sequence[Any], requirement: Requirement) -> None:
@@ -133,12 +134,12 @@ class Lattice:
         return _product([order[:, level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
     def is_top(self, node: int) -> bool:
-        """Return whether every label is `*`, so that all records are indistinguishable."""
+        """Return whether every label at a node is `*`, so that all records are indistinguishable."""
         at = zip(self.labels, self.levels_of(node), strict=True)
         return all((labels[level] == SUPPRESSED).all() for labels, level in at)
 
     def classes(self, node: int, below: BoolArray) -> Classes:
-        """Return the `Classes` of a node, rolled up from the smallest known rows of the nodes `below` it."""
+        """Return the `Classes` of a node, rolled up from the node in `below` with the smallest number of known rows."""
         lower = np.flatnonzero(below)
         nearest = int(lower[self._length[lower].argmin()])
         classes = self.roll_up(node, self._known.get(nearest))
@@ -167,17 +168,17 @@ class Lattice:
         return of_rows
 
     def fails(self, classes: Classes, tallies: Sequence[Tally]) -> BoolArray:
-        """Return, as a boolean array (classes,), which classes break the model of any of these tallies."""
+        """Return, as a boolean array (classes,), whether each class violates the model of any of these tallies."""
         merged = self._merged(classes, tallies)
         return ~self.requirement.holds(classes.class_of, len(classes.sizes), classes.rows, merged)
 
     def breaking(self, classes: Classes, tallies: Sequence[Tally]) -> Any:
-        """Return the least number of records that any lower node suppresses because of the models of `tallies`."""
+        """Return a lower bound of the records that any lower node suppresses because of the models of `tallies`."""
         merged = self._merged(classes, tallies)
         return classes.sizes @ self.requirement.breaking(classes.class_of, len(classes.sizes), classes.rows, merged)
 
     def _merged(self, classes: Classes, tallies: Sequence[Tally]) -> list[Tally]:
-        """Return the tallies over the rows that were rolled up."""
+        """Return the tallies over the rolled-up rows."""
         merged = []
         for tally in tallies:
             weights = np.zeros_like(self.requirement.people)
@@ -186,11 +187,11 @@ class Lattice:
         return merged
 
     def suppressed(self, classes: Classes, broken: BoolArray, limit: int) -> BoolArray | None:
-        """Return which classes to suppress so that no `broken` class is left, as a boolean array (classes,).
+        """Return, as a boolean array (classes,), whether each class is suppressed so that no `broken` class is left.
 
-        The result is None if this takes more than `limit` records. The suppressed records are one class, which must
-        also satisfy the models: until it does, the smallest other class joins it. Among equally small classes, the
-        first one joins.
+        The result is None if more than `limit` records would have to be suppressed. The suppressed records form one
+        class, which must also satisfy the models. As long as it violates a model, the smallest remaining class joins
+        it; among equally small classes, the first one joins.
         """
         if not broken.any():
             return broken
@@ -221,7 +222,10 @@ class Lattice:
 
 
 class OfCells:
-    """A loss that is the mean over the labels of cells. `least`: the loss of each node without suppression."""
+    """A loss that is the mean loss of the cells, given their labels.
+
+    `least`: the loss of each node without suppression.
+    """
 
     falls = True  # whether the loss that suppression adds falls as classes merge
 
@@ -291,7 +295,7 @@ def bind_loss(lattice: Lattice, name: str, target: str | None = None) -> OfCells
 
 
 def _grouped(groups: IntArray, begin: IntArray, codes: Array, rows: Array) -> tuple[IntArray, IntArray]:
-    """Return a number for each of the `rows` of `codes`, equal for equal groups, and the first row of each number.
+    """Return a number for each of `rows`, which is equal for rows with equal groups, and the first row of each number.
 
     The group of a code of attribute a is `groups[begin[a] + code]`; numbers are in the order of their first
     occurrences.
@@ -303,10 +307,10 @@ def _grouped(groups: IntArray, begin: IntArray, codes: Array, rows: Array) -> tu
 
 
 def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray, IntArray, Array]:
-    """Return the turns, the columns and the amounts by which the counts of a tally grow as classes join: three arrays.
+    """Return three arrays, the turns, columns and amounts by which the counts of a tally grow as classes join.
 
     `turns`: the turn in which each rolled-up row joins, as an integer array (r,); -1 means never. A person with records
-    in several classes is counted when the first of them joins.
+    in several classes is counted when the first of these classes joins.
     """
     if tally.persons is None:
         return turns, tally.columns[classes.rows], _weights(tally, classes)
@@ -321,17 +325,20 @@ def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray,
 
 
 def _weights(tally: Tally, classes: Classes) -> Array:
-    """Return the number of people whom a model counts for each rolled-up row: all of them or none."""
+    """Return the number of people whom a model counts for each rolled-up row: all people of the row, or nobody."""
     return classes.amounts * (tally.weights[classes.rows] > 0)
 
 
 def _coarser(groups: IntArray) -> BoolArray:
-    """Return a boolean array: [i, j] is True if level j is level i or above it. `groups` has shape (levels, values)."""
+    """Return a boolean array (levels, levels) in which [i, j] states whether level j is level i or above level i.
+
+    `groups` is an integer array (levels, values).
+    """
     both = [[len(np.unique(low * groups.shape[1] + high)) for high in groups] for low in groups]
     return np.triu(np.array(both) == groups.max(axis=1, keepdims=True) + 1)
 
 
 def _product(chosen: Sequence[BoolArray]) -> BoolArray:
-    """Return the nodes whose levels are all chosen, from one boolean array per attribute."""
+    """Return, as a boolean array (nodes,), whether all levels of each node are in `chosen`, one array per attribute."""
     # # The loop begins with the last attribute, because numpy is fast if the second factor is long.
     return reduce(lambda later, each: np.logical_and.outer(each, later).ravel(), reversed(chosen))

@@ -8,7 +8,7 @@ from privnb.runtime.tolerances import EXACT
 
 
 def draw_orthogonal(size: int, rng: np.random.Generator) -> FloatArray:
-    """Return an orthogonal matrix drawn from Haar measure, the uniform distribution: float array (size, size).
+    """Return an orthogonal matrix, a float array (size, size), drawn from Haar measure, the uniform distribution.
 
     Source: Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54(5),
     2007, section 5: the QR decomposition of a Gaussian matrix, with the signs of R's diagonal.
@@ -18,10 +18,10 @@ def draw_orthogonal(size: int, rng: np.random.Generator) -> FloatArray:
 
 
 def multiply_points(matrix: Array, points: Array) -> FloatArray:
-    """Return the product of `matrix` (k, d) and each of the points (n, d): float array (n, k).
+    """Return, as a float array (n, k), the product of `matrix`, (k, d), and each of `points`, (n, d).
 
-    The function works column by column, without a library of matrices, so that the result for a row does not depend on
-    its position.
+    The function works column by column, without a library of matrices, so that the result for a point does not depend
+    on the position of the point.
 
     >>> multiply_points(np.array([[0, -1], [1, 0]]), np.array([[2.0, 5.0]])).tolist()
     [[-5.0, 2.0]]
@@ -30,9 +30,9 @@ def multiply_points(matrix: Array, points: Array) -> FloatArray:
 
 
 def standardize(points: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the standard scores of the columns as a float array (n, d), and the means and deviations of the columns.
+    """Return the standard scores of the columns, a float array (n, d), and the columns' means and standard deviations.
 
-    Raises ValueError for a column without variance.
+    Raises ValueError if a column has no variance.
 
     >>> standardize(np.array([[1.0], [3.0]]))
     (array([[-1.],
@@ -48,9 +48,9 @@ def standardize(points: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def take_root(matrix: Array) -> tuple[FloatArray, FloatArray]:
-    """Return the symmetric matrix whose square is `matrix`, and the inverse of its nonzero part: float arrays (d, d).
+    """Return the symmetric root, whose square is `matrix`, and the root's pseudo-inverse, both as float arrays (d, d).
 
-    `matrix` is symmetric and has no negative eigenvalues except by rounding.
+    `matrix` must be symmetric and must not have negative eigenvalues, except for rounding errors.
 
     >>> take_root(np.array([[4.0, 0], [0, 0]]))[0].tolist()
     [[2.0, 0.0], [0.0, 0.0]]

@@ -1,10 +1,11 @@
-"""The joint information of several tables of counts: the most even distribution that agrees with all of them.
+"""The joint information of several tables of counts: the most even distribution that agrees with all tables.
 
-Each table counts the same records by some attributes. Tables may share attributes, at different levels of their
-hierarchies. Each level is a vertex of a hypergraph, and a table holds the vertices at its own level and above. If the
-hypergraph is acyclic, the tables are *decomposable*: they can be removed one by one, so that all vertices that a table
-shares with the remaining tables lie in one of these. The distribution is then a product of counts. Otherwise, iterative
-proportional fitting finds the distribution.
+Each table counts the same records by some attributes. Tables may share attributes, at different levels of the
+attributes' hierarchies. Each level of an attribute is a vertex of a hypergraph; a table contains the vertices at its
+own levels and above. If the hypergraph is acyclic, the tables are *decomposable*: they can be removed one by one, in
+such an order that a single remaining table contains all vertices that the removed table shares with remaining tables.
+The distribution is then a product of quotients of counts. Otherwise, iterative proportional fitting finds the
+distribution.
 
 Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2006; Aggarwal and Yu 2008, section
 9.5.3; Lauritzen, "Graphical Models", 1996, section 4.4.
@@ -33,10 +34,10 @@ _ROUNDS, _CLOSE = 10_000, 1e-12
 
 
 class CountTable(NamedTuple):
-    """The numbers of records by the labels of some attributes.
+    """A table that counts records by the labels of some attributes.
 
-    `labels`: one array of distinct labels per name. `cells`: the numbers of the labels of each cell, as an integer
-    array (c, names). `counts`: the number of records in each cell, as an integer array (c,).
+    `labels`: one array of distinct labels per name. `cells`: the position in `labels` of each label of each cell, as an
+    integer array (c, names). `counts`: the number of records in each cell, as an integer array (c,).
     """
 
     names: tuple[str, ...]
@@ -48,9 +49,9 @@ class CountTable(NamedTuple):
     def of_records(
         cls, names: Sequence[str], columns: Sequence[IntArray], labels: Sequence[Array]
     ) -> tuple[CountTable, IntArray]:
-        """Return the table that counts some records, and the cell of each record as an integer array (n,).
+        """Return the table that counts the given records, and the cell of each record as an integer array (n,).
 
-        `columns`: the number of each record's label, one integer array (n,) per name.
+        `columns`: the position of each record's label in `labels`, as one integer array (n,) per name.
         """
         first, where = group_codes(columns, [len(each) for each in labels])
         cells = np.column_stack([column[first] for column in columns])
@@ -75,7 +76,7 @@ class JointCounts:
     """A combination of count tables of the same records.
 
     `hierarchies`: the hierarchy of each attribute by name. `vertices`: for each table, `{vertex: integer array
-    (cells,)}`, the label number of each cell at each level that the table determines. `order`: the positions of the
+    (cells,)}`, the number of each cell's label at each level that the table determines. `order`: the positions of the
     tables in the order in which they can be removed, each with the vertices that it shares with the remaining tables;
     None if the tables are not decomposable. Raises ValueError if the labels of a shared attribute do not nest.
     """
@@ -105,7 +106,7 @@ class JointCounts:
         self.order = find_separators(self.vertices)
 
     def _numbered(self, name: str, covers: Sequence[IntArray]) -> IntArray | None:
-        """Return the number of the label that covers each position, or -1 without a label; None if labels overlap."""
+        """Return the number of the label that covers each position, or -1 for no label; None if labels overlap."""
         numbers = np.full(len(self._hierarchies[name].covered(SUPPRESSED)), -1)
         for number, cover in enumerate(covers):
             if (numbers[cover] >= 0).any():
@@ -135,10 +136,10 @@ class JointCounts:
         return group_codes(columns, [int(column.max()) + 1 for column in columns])[1]
 
     def located(self, i: int, positions: Mapping[str, IntArray]) -> IntArray:
-        """Return, as an integer array (rows,), the cell of a table that contains each row of values; -1 without a cell.
+        """Return, as an integer array (rows,), the cell of a table that contains each row of values, or -1.
 
-        `positions`: `{name: integer array (rows,)}`, the positions of the values on their lines. Raises ValueError for
-        labels that overlap, because a value can then belong to several cells.
+        `positions`: `{name: integer array (rows,)}`, the positions of the values on the attributes' lines. Raises
+        ValueError if labels overlap, because a value can then belong to several cells.
         """
         table = self.tables[i]
         numbers = self._check_apart(i)
@@ -155,9 +156,9 @@ class JointCounts:
         return apart
 
     def likely(self, where: Sequence[IntArray]) -> FloatArray:
-        """Return the probability of some rows in closed form, as a float array (rows,).
+        """Return the probability of the given rows in closed form, as a float array (rows,).
 
-        `where`: for each table, the cells of the rows. The result is the probability of exact values of all attributes
+        `where`: for each table, the cell of each row. The result is the probability of exact values of all attributes
         in the tables; values that no table distinguishes are equally likely. Raises ValueError unless the tables are
         decomposable.
         """
@@ -175,11 +176,11 @@ class JointCounts:
         return found / reduce(np.multiply, (sizes.astype(float) for sizes in leaves.values()))
 
     def fitted(self, positions: Mapping[str, IntArray]) -> FloatArray:
-        """Return the probability of some rows for any tables, by iterative proportional fitting.
+        """Return the probability of the given rows by iterative proportional fitting, which works for any tables.
 
-        `positions`: `{name: integer array (rows,)}`, the positions of the values on their lines. Raises ValueError if
-        labels overlap, if the tables distinguish more than 4 million combinations of values, or if the fit does not
-        converge, for example because the tables count different records.
+        `positions`: `{name: integer array (rows,)}`, the positions of the values on the attributes' lines. Raises
+        ValueError if labels overlap, if the tables distinguish more than 4 million combinations of values, or if the
+        fit does not converge, for example because the tables count different records.
         """
         apart = [self._check_apart(i) for i in range(len(self.tables))]
         names = list(dict.fromkeys(name for table in self.tables for name in table.names))
@@ -218,6 +219,6 @@ class JointCounts:
 
 
 def _vertex(name: str, i: int, numbers: IntArray | None) -> Vertex:
-    """Return the vertex of an attribute at the level of table i; overlapping labels are a vertex of table i alone."""
+    """Return the vertex of an attribute at the level of table i; only table i has a vertex of overlapping labels."""
     # The same labels in another order are the same level.
     return name, i if numbers is None else pd.factorize(np.append(numbers, -1)[::-1])[0].tobytes()

@@ -1,15 +1,15 @@
 """Groups of at least k nearby records: by maximum distance to average, around random records, or by individual k.
 
-The three algorithms search again and again for the records that are farthest from a point or nearest to it. The search
-in a tree of boxes is exact, including ties, and the tree drops the records that have a group. A million records of
-three numbers take seconds; in many dimensions, boxes exclude few records, and each search takes a pass over the
-records.
+The three algorithms repeatedly search for the records that are farthest from a point or nearest to it. The search in a
+tree of boxes is exact, including ties, and records that have a group are removed from the tree. A million records of
+three numbers take seconds. In many dimensions, boxes exclude few records, so that each search reads nearly all
+remaining records.
 
 Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", DMKD
 2005, section 4 (MDAV-generic); Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining", EDBT 2004,
-section 2; the same, "On Variable Constraints in Privacy Preserving Data Mining", SDM 2005: the records of each k are
-grouped among themselves. Deviation: if too few records request a k, the nearest records that request a smaller k join
-them, whereas that paper moves whole groups from one k to another.
+section 2; Aggarwal and Yu, "On Variable Constraints in Privacy Preserving Data Mining", SDM 2005, in which the records
+of each k are grouped among themselves. Deviation from the last paper: if too few records request a k, the nearest
+records that request a smaller k join them, whereas the paper moves whole groups from one k to another.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ def locate_records(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndar
     """Return a space whose distances are whole numbers, the point of each record, and the attribute of each coordinate.
 
     - `codes`: integer array (n, attributes), the position of each value on the line of its attribute.
-    - `extents`: None for a number, whose distance is measured in its standard deviations (of a population); for any
-      other attribute, the width of generalizations, which is its distance, from 0 to 1.
+    - `extents`: None for a number, whose distances are measured in standard deviations of the column (as of a
+      population); for any other attribute, the widths of generalizations, which are the distances, from 0 to 1.
 
     The squared distance between two points is the sum of squares over the attributes, as in MDAV-generic.
 
     All squared distances are below 2^53, so floats represent them exactly and ties are exact. A step of a number is
-    rounded to a whole number of units if this changes it by less than 1 / 131,072; otherwise, each value is rounded to
-    a unit.
+    rounded to a whole number of units if this changes the step by less than 1 / 131,072 of its length; otherwise, each
+    value is rounded to a whole number of units.
 
-    Returns the Space, a float array (n, attributes) of whole numbers, and the attributes in the order of its columns.
+    Returns the `Space`, the points as a float array (n, attributes) of whole numbers, and the attributes in the order
+    of the points' columns.
     """
     codes = np.asarray(codes, dtype=np.int64)
     trees = [a for a, extent in enumerate(extents) if extent is not None and extent.groups is not None]
@@ -68,31 +69,34 @@ def locate_records(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndar
 
 
 def mdav(space: Space, points: Array, k: int) -> IntArray:
-    """Return the group of each record by maximum distance to average, 0, 1, ... in order of formation: array (n,).
+    """Return, as an array (n,), the group of each record by maximum distance to average, in order of formation.
 
-    While at least 3k records are left, two records each form a group with the k - 1 records nearest to them: first, the
-    record farthest from the average of the records that are left; then, the record farthest from the first one, which
-    the first group does not take. If 2k to 3k - 1 records are left, the record farthest from their average forms a
-    group, and the other records are the last group; fewer than 2k records are one group. Every group therefore has k
-    records, except the last, which has up to 2k - 1. Among equally distant records, the one with the lowest index is
-    taken.
+    As long as at least 3k records are left, two groups are formed. The first record is the one farthest from the
+    average of the remaining records, and the second record is the one farthest from the first record. Each of these two
+    records forms a group with the k - 1 records nearest to it; the first group does not take the second record. If 2k
+    to 3k - 1 records are left, the record farthest from their average forms a group with the k - 1 records nearest to
+    it, and the remaining records form the last group. If fewer than 2k records are left, they form the last group.
+    Every group therefore has k records, except for the last group, which has up to 2k - 1. Among equally distant
+    records, the one with the lowest index is taken.
 
-    The average has the mean of each number, rounded to a unit, and for each category the value with the smallest sum of
-    squared distances; among equal values, the first on its line.
+    The average consists of the mean of each number, rounded to a unit, and of the category of each other attribute that
+    has the smallest sum of squared distances; among categories with equal sums, it is the first one on the attribute's
+    line.
 
-    Raises ValueError for fewer than k records.
+    Raises ValueError if there are fewer than k records.
     """
     _check(points, k)
     return _mdav(_left(space, points), int(k))
 
 
 def group_around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
-    """Return the group of each record around random records, 0, 1, ... in order of formation: integer array (n,).
+    """Return, as an integer array (n,), the group of each record around random records, in order of formation.
 
-    While at least k records are left, the next of `seeds` (the records in random order) without a group forms a group
-    with the k - 1 records nearest to it. Fewer than k records are left over; each then joins the group whose average is
-    nearest. Among equally distant records or groups, the one with the lowest index is taken. Points have only numbers.
-    Raises ValueError for fewer than k records.
+    As long as at least k records are left, the next record in `seeds` (all records in random order) that has no group
+    forms a group with the k - 1 records nearest to it. In the end, fewer than k records are left over; each of these
+    records joins the group whose average is nearest to it. Among equally distant records or groups, the one with the
+    lowest index is taken. All attributes of the points must be numbers. Raises ValueError if there are fewer than k
+    records.
     """
     _check(points, k)
     groups = _around(_left(space, points), int(k), np.asarray(seeds, dtype=np.int64))
@@ -104,16 +108,16 @@ def group_around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
 
 
 def group_by_own_k(space: Space, points: Array, ks: Array) -> IntArray:
-    """Return the group of each record, numbered from 0, if each record requests its own k: integer array (n,).
+    """Return, as an integer array (n,), the group of each record, from 0, if each record requests an individual k.
 
-    - `ks`: the k that each record requests, integer array (n,).
+    - `ks`: the k that each record requests, as an integer array (n,).
 
     From the largest k to the smallest, `mdav` groups the records that request this k and have no group yet. If there
-    are fewer than k such records, the nearest records with a smaller k (by the sum of squared distances) join them. If
-    there are still fewer than k, each of these records joins the group of the record nearest to it, which has a larger
-    k. Among equally distant records, the one with the lowest index is taken.
+    are fewer than k such records, the nearest records with a smaller k (by the sum of squared distances) join these
+    records. If there are still fewer than k records, each record that requests this k joins the group of the grouped
+    record that is nearest to it. Among equally distant records, the one with the lowest index is taken.
 
-    Raises ValueError for fewer records than the largest k.
+    Raises ValueError if there are fewer records than the largest k.
     """
     groups = np.full(len(points), -1)
     for k in sorted({*ks.tolist()}, reverse=True):
@@ -134,7 +138,7 @@ def group_by_own_k(space: Space, points: Array, ks: Array) -> IntArray:
 
 
 def _squared(space: Space, points: Array, point: Array) -> FloatArray:
-    """Return the squared distance of each of several points to one point: float array (n,)."""
+    """Return, as a float array (n,), the squared distance of each of several points to one point."""
     numbers = space.numbers
     far = ((points[:, :numbers] - point[:numbers]) ** 2).sum(axis=1)
     for a in range(numbers, points.shape[1]):
@@ -144,11 +148,11 @@ def _squared(space: Space, points: Array, point: Array) -> FloatArray:
 
 
 def find_centres(space: Space, rows: Array, groups: Array) -> IntArray:
-    """Return, for each group, the category with the least sum of squared distances to its records: array (groups,).
+    """Return, as an array (groups,), the category with the least sum of squared distances to the records of each group.
 
-    Among categories with equal sums, it is the first on its line. The categories are rows of `space.groups`, and so are
-    the `rows` of the records. No category outside a group is nearer to the whole group, because distances are those of
-    a tree.
+    Among categories with equal sums, the result is the first one on the attribute's line. Categories are given as the
+    numbers of rows of `space.groups`, in `rows` and in the result. The result is always a category of the group: no
+    other category is nearer to the whole group, because distances are those of a tree.
     """
     order = np.argsort(groups, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(groups)))
@@ -163,7 +167,7 @@ def _check(points: FloatArray, k: int) -> None:
 class _Left(NamedTuple):
     """The records without a group, and working space of a search.
 
-    - `sums`: the sum of each number, (attributes,).
+    - `sums`: the sum of each number over the records, (attributes,).
     - `costs`: for each category, the sum of its squared distances, in levels, to the categories of the records,
       (rows,).
     """
@@ -178,7 +182,7 @@ class _Left(NamedTuple):
 
 
 def _left(space: Space, points: FloatArray) -> _Left:
-    """Return all records, none of which has a group."""
+    """Return the state in which no record has a group."""
     costs = np.zeros(len(space.groups), np.int64)
     for a in range(space.numbers, points.shape[1]):
         rows = space.groups[space.begin[a] : space.end[a]]
@@ -199,7 +203,7 @@ def _distance(space: Space, one: FloatArray, other: FloatArray) -> float:
 
 @njit(cache=True)
 def _bound(space: Space, point: FloatArray, low: FloatArray, high: FloatArray, far: bool) -> float:
-    """Return the smallest squared distance of a point to a box, or minus the largest distance if `far`."""
+    """Return the smallest squared distance of a point to a box, or minus the largest squared distance if `far`."""
     total = 0.0
     for a in range(len(point)):
         if far:
@@ -213,7 +217,7 @@ def _bound(space: Space, point: FloatArray, low: FloatArray, high: FloatArray, f
 
 @njit(cache=True)
 def _search(left: _Left, point: FloatArray, far: bool, found: IntArray) -> None:
-    """Write the records nearest to a point, or farthest if `far`, to `found`: by distance, then by index."""
+    """Write the records nearest to a point, or farthest from it if `far`, to `found`, by distance and then by index."""
     space, tree, stack, bounds = left.space, left.tree, left.stack, left.bounds
     worth, top = np.full(len(found), np.inf), 0
     found[:] = NEVER
@@ -246,7 +250,7 @@ def _search(left: _Left, point: FloatArray, far: bool, found: IntArray) -> None:
 
 @njit(cache=True)
 def _take(left: _Left, record: Int) -> None:
-    """Drop a record from its boxes and from the sums and costs of the average."""
+    """Remove a record from its boxes, and from the sums and costs that determine the average."""
     space, point = left.space, left.points[record]
     take(left.points, left.tree, record)
     for a in range(len(point)):
@@ -257,7 +261,7 @@ def _take(left: _Left, record: Int) -> None:
 
 @njit(cache=True)
 def _group(left: _Left, groups: IntArray, number: Int, seed: Int, found: IntArray) -> None:
-    """Form a group of a dropped record, the seed, and the remaining records nearest to it: one per place of `found`."""
+    """Form a group of `seed`, a removed record, and the `len(found)` remaining records that are nearest to it."""
     groups[seed] = number
     if len(found):
         _search(left, left.points[seed], False, found)
@@ -294,7 +298,7 @@ def _mdav(left: _Left, k: Int) -> IntArray:
 
 @njit(cache=True)
 def _around(left: _Left, k: Int, seeds: IntArray) -> IntArray:
-    """Return the group of each record; -1 for the records that are left."""
+    """Return the group of each record, or -1 for a record that is left over."""
     groups, number = np.full(len(seeds), -1), 0
     found = np.empty(k - 1, np.int64)
     for seed in seeds:

@@ -11,15 +11,16 @@ from privnb.runtime.tolerances import ROUNDING
 
 
 def find_optimal_groups(values: Array, k: int) -> Array:
-    """Return the group of each number; groups are numbered 0, 1, ... from the lowest numbers on: integer array (n,).
+    """Return, as an integer array (n,), the group of each number; group 0 has the lowest numbers.
 
-    No other groups of at least k have a smaller sum of squared distances to their means. In an optimum, groups are runs
-    of k to 2k - 1 sorted numbers, so n k sums suffice. Equal numbers are sorted by position. If losses agree within a
-    billionth, the search takes the shorter last run, because further digits depend on the processor.
+    No other division into groups of at least k numbers has a smaller sum of squared distances to the means of the
+    groups. In an optimum, groups are runs of k to 2k - 1 sorted numbers, so the function computes only n k sums. Equal
+    numbers are sorted by position. If the losses of two divisions agree within a billionth, the search takes the
+    division with the shorter last run, because further digits depend on the processor.
 
     - `values`: integer array (n,).
 
-    Raises ValueError for fewer than k numbers.
+    Raises ValueError if there are fewer than k numbers.
 
     Source: Hansen and Mukherjee, "A Polynomial Algorithm for Optimal Univariate Microaggregation", IEEE Transactions on
     Knowledge and Data Engineering 2003, section 3.

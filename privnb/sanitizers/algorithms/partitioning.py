@@ -3,8 +3,8 @@
 All groups of one depth are cut together: numba proposes a cut for each group, and the models check all cuts in one
 call.
 
-Source: LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional k-Anonymity", ICDE 2006; the choice by information
-gain: the same, "Workload-Aware Anonymization", KDD 2006.
+Source: LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional k-Anonymity", ICDE 2006; for the choice by information
+gain, LeFevre, DeWitt, Ramakrishnan, "Workload-Aware Anonymization", KDD 2006.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _inner(kernel: Kernel) -> Kernel:
 
 
 class Geometry(NamedTuple):
-    """The data that describe the cuts of each attribute.
+    """The data that determine how each attribute is cut.
 
     - `kinds`: the kind of each attribute, (attributes,).
     - `steps`: the largest distance of two positions, (attributes,).
@@ -43,7 +43,7 @@ class Geometry(NamedTuple):
     - `groups`: for trees, the node of each place at each level, (attributes, levels, places).
     - `widths`: for trees, the number of leaves of that node minus one, (attributes, levels, places).
 
-    The code of a row is a number among these places, so no array here has the length of a domain.
+    The code of a row is the number of a place in `places`, so no array is as long as a domain.
     """
 
     kinds: IntArray
@@ -59,8 +59,8 @@ class CutRows(NamedTuple):
     - `codes`: the codes of each row, (m, attributes).
     - `people`: the number of records of each row, (m,).
     - `target` and `person`: the codes of the target and of the people, (m,) or empty.
-    - `targets` and `persons`: the numbers of targets and of people. If `persons` is 0, each record belongs to a
-      different person.
+    - `targets` and `persons`: the number of different targets and the number of people. If `persons` is 0, each record
+      belongs to a different person.
     """
 
     codes: IntArray
@@ -79,7 +79,7 @@ class CutRows(NamedTuple):
 
 
 class CutRule(NamedTuple):
-    """The attribute to cut first, the place where numbers are cut, and the minimum number of people in a part."""
+    """The rules for the attribute to cut first and for the place of a cut, and the minimum size of a part, in people."""
 
     choose: int
     median: int
@@ -87,13 +87,13 @@ class CutRule(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Working space of a cut: arrays with an entry for each place of an attribute's line and one more.
+    """Working space of a cut: arrays with an entry for each place of an attribute's line, and one additional entry.
 
     - `held`: the number of records at each place.
     - `side`: the side of each place.
     - `values`: the places that occur.
     - `table`: the counts of each target at these places.
-    - `below` and `above`: the number of people with a record up to each place, and above it.
+    - `below` and `above`: the number of people with a record up to each place, and with a record above it.
     - `first` and `last`: the first and the last place of each person.
     """
 
@@ -110,7 +110,7 @@ class Workspace(NamedTuple):
 def build_geometry(
     codes: Array, kinds: Sequence[int], steps: Any, trees: Mapping[int, IntArray]
 ) -> tuple[IntArray, Geometry]:
-    """Return the codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
+    """Return the codes of the rows, (m, attributes), among the positions that occur, and the attributes' `Geometry`.
 
     `kinds`, `steps`: the kind of each attribute, and the largest distance of two of its positions; `trees`:
     `{attribute: groups}`.
@@ -131,7 +131,7 @@ def build_geometry(
 
 
 def _occurring(column: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the positions that occur, in order, and the number of each row among them."""
+    """Return the positions that occur, in order, and for each row the number of its position among these."""
     if column.max() < len(column):
         occurs = np.bincount(column) > 0
         return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[column]
@@ -140,7 +140,7 @@ def _occurring(column: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _counted(codes: IntArray | None) -> tuple[IntArray, int]:
-    """Return codes in the form that the kernels read, and the number of codes; without codes, an empty array and 0."""
+    """Return codes as the kernels read them, and the number of codes; for None, return an empty array and 0."""
     return (np.zeros(0, dtype=np.int64), 0) if codes is None else (codes.astype(np.int64), int(codes.max()) + 1)
 
 
@@ -152,8 +152,8 @@ def partition(
     `codes`, `shape`: the codes of the rows and their geometry, from `build_geometry`. `choose`: one of
     `SPLIT_ATTRIBUTES`, the rule for the attribute to cut first. This attribute is the one with the widest normalized
     range, the one whose cut leaves the smallest certainty penalty, or the one with the largest information gain about
-    `target`. `target` is an integer array (m,) with the codes of a workload attribute. Among equal attributes, the
-    first one is cut. `median`: one of `SPLIT_POINTS`.
+    `target`. `target` is an integer array (m,) with the codes of a workload attribute. Among equally good attributes,
+    the first one is cut. `median`: one of `SPLIT_POINTS`.
     """
     index: IntArray = np.arange(len(requirement.people))
     rows = CutRows(codes, requirement.people, *_counted(target), *_counted(requirement.persons))
@@ -176,7 +176,7 @@ def partition(
 def _cuts(
     requirement: Requirement, shape: Geometry, how: CutRule, index: IntArray, rows: CutRows, begin: Array, end: Array
 ) -> tuple[IntArray, IntArray]:
-    """Return the part of each row after its group is cut, and the number of parts of each group, 0 without a cut."""
+    """Return each row's part after its group is cut, and each group's number of parts, 0 if there is no cut."""
     nodes = len(begin)
     part, parts = np.zeros(len(index), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
     tries, ranks = np.zeros(nodes, dtype=np.int64), np.zeros((nodes, rows.codes.shape[1]), dtype=np.int64)
@@ -223,8 +223,8 @@ def _propose(
 ) -> None:  # fmt: skip
     """For each pending group, write the next cut that leaves all parts large enough, if there is such a cut.
 
-    `tries` holds, for each group, the position of the next cut in the order of preference: attribute by attribute in
-    the order of `ranks`, each with the cuts that the split point offers.
+    `tries` contains, for each group, the position of the next cut in the order of preference. This order consists of
+    the attributes in the order of `ranks` and, within each attribute, of the cuts that the split point offers.
     """
     attributes = rows.codes.shape[1]
     stride = shape.places.shape[1] + 1  # larger than the number of cuts of any attribute
@@ -303,9 +303,9 @@ def _spread(
 ) -> float:  # fmt: skip
     """Return the certainty penalty of the rows from b to before e, summed over people, if each part has its own labels.
 
-    `part`: the part of each row; if it is empty, all rows are in part 0. The function writes the ends of each part,
-    (parts, attributes), and the normalized range of each attribute in the last part, 0 (one value) to 1 (the whole
-    domain).
+    `part`: the part of each row; if it is empty, all rows are in part 0. The function writes the ends of each part to
+    `low` and `high`, (parts, attributes). It writes the normalized range of each attribute in the last part to `span`,
+    from 0 (one value) to 1 (the whole domain).
     """
     attributes = rows.codes.shape[1]
     weight = np.zeros(parts, np.int64)
@@ -343,7 +343,7 @@ def _spread(
 
 @_inner
 def _common(groups: Array, a: Int, low: Int, high: Int) -> Int:
-    """Return the lowest level at which two leaves have the same node."""
+    """Return the lowest level at which two leaves belong to the same node."""
     level = 0
     while groups[a, level, low] != groups[a, level, high]:
         level += 1
@@ -357,8 +357,8 @@ def _cut(
 ) -> tuple[Int, Int]:  # fmt: skip
     """Write the part of each row for the first cut of attribute `a` whose parts are all large enough.
 
-    The function tries cuts from the given preference on. The result is the number of parts, or 0 without such a cut,
-    and the preference of the cut.
+    The function tries cuts from the given preference on. The result is the number of parts, or 0 if there is no such
+    cut, and the preference of the cut.
     """
     count, side, values = space.held, space.side, space.values
     two = np.int64(2)  # a literal would make numba compile `_enough` once more
@@ -400,7 +400,7 @@ def _cut(
 def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: Int, seen: Any) -> bool:
     """Return whether at least `least` people have a record in each part.
 
-    The number of records was checked before.
+    The callers have already checked the number of records.
     """
     if rows.persons == 0:
         return True
@@ -431,7 +431,10 @@ def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: In
 def _count_people(
     rows: CutRows, b: Int, e: Int, a: Int, distinct: Int, left: IntArray, total: Int, space: Workspace
 ) -> None:
-    """Write the number of people with a record up to each place, and above it; `left`: the records up to it."""
+    """Write the number of people with a record up to each place, and with a record above each place.
+
+    `left`: the number of records up to each place.
+    """
     below, above, first, last, place = space.below, space.above, space.first, space.last, space.side
     if rows.persons == 0:
         for j in range(distinct):
@@ -461,7 +464,7 @@ def _count_people(
 
 @_inner
 def _count(rows: CutRows, b: Int, e: Int, a: Int, first: Int, last: Int, count: IntArray, values: Array) -> Int:
-    """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each.
+    """Write the places of attribute `a` that occur from `first` to `last`, in order, and the number of people at each.
 
     Returns the number of these places.
     """
@@ -492,7 +495,7 @@ def _count(rows: CutRows, b: Int, e: Int, a: Int, first: Int, last: Int, count: 
 
 @_inner
 def _sort(values: Array, length: Int) -> None:
-    """Sort the first values by Shell's method (1959), because numba takes 2 s to compile `np.sort`."""
+    """Sort the first `length` values by Shell's method (1959), because numba takes 2 s to compile `np.sort`."""
     gap = length // 2
     while gap > 0:
         for i in range(gap, length):
@@ -509,7 +512,7 @@ def _halves(count: IntArray, values: Array, distinct: Int, side: Array, way: Int
     """Put each value on side 0 or 1, with about the same number of people on each side; return the number on side 0.
 
     The first way puts the most common values on side 0, so that the label of that side is short. The second way begins
-    with the most common value and puts each value on the side with fewer people, which is more even.
+    with the most common value and puts each value on the side with fewer people, so that the two sides are more even.
     """
     order, total = np.empty(distinct, np.int64), 0
     for place in range(distinct):  # insertion sort, because there are few values

@@ -1,9 +1,9 @@
 """Top-down specialization: a cut through the tree of each attribute moves down, one value at a time.
 
-A node is a run of positions on the line of its attribute, and so are its children. Specialization of a node splits only
-the classes that hold the node, so each step examines only the rows of these classes: further splits never enlarge the
-smallest class that a candidate would leave, and a value whose specialization breaks a model now would also break it
-later.
+A node is a run of positions on the line of its attribute, and so are its children. The specialization of a node splits
+only the classes that contain the node, so each step examines only the rows of these classes. This is enough for two
+reasons: further splits never enlarge the smallest class that a candidate would leave, and a value whose specialization
+violates a model now would also violate this model later.
 
 Source: Fung, Wang, Yu, "Top-Down Specialization for Information and Privacy Preservation", ICDE 2005.
 """
@@ -30,10 +30,10 @@ _NONE = 2**62  # larger than every class
 class Candidate:
     """A value of the cut that has children and may be specialized.
 
-    The value covers the positions `first` to `last` on the line of the attribute number `attribute`, at `level` of its
-    tree, and its children begin at `begins`. `rows`: the rows of the requirement that hold the value. `parts`: the
-    child of each row. `gain`: InfoGain in bits. `smallest`: the number of records in the smallest class after
-    specialization.
+    The value covers the positions `first` to `last` on the line of attribute number `attribute`, at level `level` of
+    the attribute's tree. The children of the value begin at the positions `begins`. `rows`: the rows of the requirement
+    that have the value. `parts`: the child of each row. `gain`: InfoGain in bits. `smallest`: the number of records in
+    the smallest class after specialization.
     """
 
     attribute: int
@@ -56,9 +56,9 @@ class Candidate:
 
 
 class Cut:
-    """A cut through the trees of all attributes, at their roots until values are specialized.
+    """A cut through the trees of all attributes, which is at the roots until values are specialized.
 
-    `requirement`: the requirement that every class must satisfy. `hierarchies`: the hierarchies of its attributes, see
+    `requirement`: the requirement that every class must satisfy. `hierarchies`: the hierarchies of the attributes, see
     `keep_nested_widths`. `target`: the code of the workload attribute in each row, as an integer array (m,). `nodes`:
     the first position of each row's node, as an integer array (attributes, m). `k`: the number of records in the
     smallest class.
@@ -94,9 +94,10 @@ class Cut:
         return candidate.gain / (self.loss(candidate) + 1)
 
     def best(self) -> Candidate | None:
-        """Return the candidate with the highest score, or None without candidates.
+        """Return the candidate with the highest score, or None if there are no candidates.
 
-        Among equal scores, the first attribute goes first, and then its first value on the line.
+        Among candidates with equal scores, the result is the one with the first attribute, and among values of this
+        attribute the first one on the line.
         """
         return max(self._open.values(), key=lambda c: (self.score(c), -c.attribute, -c.first), default=None)
 
@@ -117,7 +118,7 @@ class Cut:
         self._drop_invalid()
 
     def _add(self, attribute: int, first: int, last: int, level: int, rows: IntArray, rank: int = 0) -> None:
-        """Make a node a candidate, unless it has no children or no rows."""
+        """Make a node a candidate, unless the node has no children or no rows."""
         levels, codes = self._trees[attribute], self._requirement.codes[rows, attribute]
         if not len(rows):
             return
@@ -147,7 +148,7 @@ class Cut:
         self._judge(attribute, rows)
 
     def _judge(self, attribute: int, rows: IntArray) -> None:
-        """Store the effect of an attribute's candidates on the classes of `rows`, which are complete classes."""
+        """Store the effect of an attribute's candidates on the classes of `rows`, which contain complete classes."""
         owner = self._owner[attribute, rows]
         rows, owner = rows[owner >= 0], owner[owner >= 0]
         if not len(rows):
@@ -172,7 +173,7 @@ class Cut:
         self._owner[candidate.attribute, candidate.rows] = -1
 
     def _drop_invalid(self) -> None:
-        """Drop candidates that break a model; a range tries its next threshold instead."""
+        """Drop the candidates that violate a model; for a range, try the next threshold instead."""
         while broken := [candidate for candidate in self.candidates if not candidate.valid]:
             for c in broken:
                 self._drop(c)
@@ -181,9 +182,9 @@ class Cut:
 
 
 def keep_nested_widths(hierarchy: Any) -> Any:
-    """Return the hierarchy whose labels are all nodes of one tree.
+    """Return a hierarchy whose labels are all nodes of one tree.
 
-    Only `Intervals` change: from the widest width down, each width that does not divide the last width in use is
+    Only `Intervals` change: from the widest width down, each width that does not divide the last width that was kept is
     dropped.
     """
     if not isinstance(hierarchy, Intervals):
@@ -196,7 +197,7 @@ def keep_nested_widths(hierarchy: Any) -> Any:
 
 
 def build_tree(hierarchy: Any) -> IntArray | None:
-    """Return, as the node of each position, the tree in which an attribute is specialized: array (levels, positions).
+    """Return the tree in which an attribute is specialized, as an array (levels, positions) with each position's node.
 
     Levels go from the lowest up to the root, and one node may be at several levels. The result is None for `Ranges`,
     whose tree grows with the cut. Widths must nest: see `keep_nested_widths`.
@@ -215,7 +216,7 @@ def build_tree(hierarchy: Any) -> IntArray | None:
 
 
 def label_node(hierarchy: Any, first: int, last: int, level: int) -> Any:
-    """Return the label of a node; if a branch of a tree does not fork, the label at its level."""
+    """Return the label of a node; if a branch of a tree does not fork, return the label at the given level."""
     if isinstance(hierarchy, Taxonomy):
         return hierarchy.rows[first][level]
     positions = np.arange(first, last + 1)
@@ -223,7 +224,7 @@ def label_node(hierarchy: Any, first: int, last: int, level: int) -> Any:
 
 
 def find_large_splits(places: Any, classes: Array, people: Array, least: int) -> BoolArray:
-    """Return which thresholds leave no part of a class with fewer than `least` records: boolean array (values - 1,).
+    """Return, as a boolean array (values - 1,), whether a threshold leaves no class part of 1 to `least` - 1 records.
 
     `places`: for each row, the number of its value, 0 to values - 1 in the order of the line. Every class must have at
     least `least` records, or no records. The function checks all thresholds at once, because separate checks would take

@@ -9,11 +9,11 @@ from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 
 
 def draw_partners(window: int, draws: Array) -> Array:
-    """Return the rank with which each of n ranks changes places, at most `window` away: integer array (n,).
+    """Return, as an integer array (n,), the rank with which each of n ranks is swapped, at most `window` ranks away.
 
-    The array is its own inverse. From the lowest rank on, each rank without a partner takes a rank above it that is
-    within the window and has no partner; all such ranks are equally likely. If there is no such rank, the rank keeps
-    its place. `draws` is a float array (n,) of numbers from 0 to below 1.
+    The array is its own inverse. Beginning with the lowest rank, each rank without a partner gets a random partner: a
+    higher rank that is within the window and has no partner. All such ranks are equally likely. If there is no such
+    rank, the rank keeps its place. `draws` is a float array (n,) of numbers from 0 to below 1.
 
     Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
     Census 1996, section 3.
@@ -41,7 +41,7 @@ def _partners(window: Int, draws: FloatArray) -> IntArray:
 
 @njit(cache=True)
 def _left(pool: IntArray, place: IntArray, size: Int, rank: Int) -> Int:
-    """Return the size of the pool without a rank."""
+    """Remove a rank from the pool; return the new size of the pool."""
     last = pool[size - 1]
     pool[place[rank]], place[last] = last, place[rank]
     place[rank] = -1

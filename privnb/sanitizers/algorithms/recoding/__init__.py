@@ -1,10 +1,10 @@
-"""Local recoding: classes of at least k records whose smallest labels have the least certainty penalty.
+"""Local recoding: classes of at least k records, chosen so that their smallest labels have a low certainty penalty.
 
 The search has three steps, which use only the costs of class labels. A descent cuts the table into classes far smaller
-than k. Then the classes that are too small, beginning with the cheapest, join the class where they add the least cost.
+than k. Then each class that is too small joins the class where it adds the least cost; the cheapest class joins first.
 Finally, members whose label is cheaper in another class move there. The steps lower the certainty penalty of Xu et al.,
-"Utility-Based Anonymization Using Local Recoding", KDD 2006, section 3; the search is our own (their search joins
-pairs, or splits at two distant records).
+"Utility-Based Anonymization Using Local Recoding", KDD 2006, section 3. The search differs from the search in this
+paper, which joins pairs or splits at two distant records.
 
 `label_costs`: the costs of labels. `nearest_class`: the class that a box joins at the least cost. `descent`, `joins`
 and `moves`: the three steps.
@@ -43,14 +43,14 @@ def local_recoding(
       each level, such as `Taxonomy.groups`; a label is then the lowest common node. A line may also be the number of
       positions; a label then runs from the lowest to the highest position, except for the label of a missing number,
       whose position is last.
-    - `holds`: a function of an integer array (m,) of classes 0 to c - 1, which returns the allowed classes as a boolean
-      array (c,).
+    - `holds`: a function of an integer array (m,) of classes 0 to c - 1, which returns, as a boolean array (c,),
+      whether each class is allowed.
 
-    A union of allowed classes must be allowed, too. Classes that are not allowed join their cheapest neighbor
-    until all are allowed.
+    A union of allowed classes must be allowed, too. Classes that are not allowed join the class where they add the
+    least cost, until all classes are allowed.
 
     The search minimizes, without a guarantee of the optimum, the sum over records and attributes of (positions under
-    the label - 1) / (positions - 1). A combination is never split over classes; the order of rows affects only the
+    the label - 1) / (positions - 1). A combination is never divided between classes; the order of rows affects only the
     order of the result. Raises ValueError if a class of all records has fewer than k records or is not allowed.
     """
     codes, weights = np.asarray(codes, dtype=np.int64), np.asarray(multiplicities, dtype=np.int64)
@@ -91,18 +91,18 @@ def join_classes(
     k: int,
     holds: Callable[[Array], Array],
 ) -> Array:
-    """Return the classes of n records after those classes that are too small or not allowed have joined others.
+    """Return the classes of n records after each class that is too small or not allowed has joined another class.
 
-    The joins are those of `local_recoding`: the cheapest class joins the one where it adds the least cost, until all
-    classes are allowed. `codes` is an integer array (n, attributes), and `classes` an integer array (n,) from 0. The
-    result is an array of the same kind.
+    The joins are those of `local_recoding`: repeatedly, the cheapest of these classes joins the class where it adds the
+    least cost, until all classes are allowed. `codes` is an integer array (n, attributes). `classes` and the result are
+    integer arrays (n,) from 0.
     """
     records = price_rows(codes, np.ones(len(codes)), lines)
     return join_until(records, join(records, classes, _short(records, classes, k), k), k, holds)
 
 
 def _short(table: PricedRows, classes: IntArray, k: int) -> BoolArray:
-    """Return which classes have fewer than k records, as a boolean array (classes,)."""
+    """Return, as a boolean array (classes,), whether each class has fewer than k records."""
     return np.bincount(classes, table.weights) < k
 
 

@@ -13,11 +13,11 @@ from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows,
 
 
 def descend(table: PricedRows, classes: IntArray, k: int, levels: int) -> IntArray:
-    """Cut classes as long as that lowers the total cost and leaves k records in each part.
+    """Return the classes after all cuts that lower the total cost and leave at least k records in each part.
 
     One cut specializes an attribute by 1 to `levels` levels. `table` has m points, and `classes` is an integer array
-    (m,). The result is an array of the same kind, numbered from 0 in the order of the cuts, so that classes with
-    neighboring numbers are neighbors in the table.
+    (m,). The result is an integer array (m,) of classes that are numbered from 0 in the order of the cuts, so that
+    classes with neighboring numbers are neighbors in the table.
     """
     order = np.argsort(classes, kind="stable")
     ends = np.append(0, np.cumsum(np.unique(classes, return_counts=True)[1]))
@@ -26,7 +26,7 @@ def descend(table: PricedRows, classes: IntArray, k: int, levels: int) -> IntArr
 
 @njit(cache=True)
 def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels: int) -> IntArray:
-    """Cut classes that are listed one after another in `order`, see `descend`.
+    """Return the classes after all cuts, see `descend`; `order` lists the classes' points, one class after another.
 
     Class c is at the positions from ends[c] to before ends[c + 1] of the integer array `order` (m,).
     """
@@ -80,10 +80,10 @@ def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels:
 
 @njit(cache=True)
 def _worth(table: PricedRows, members: IntArray, part: IntArray, sizes: IntArray, total: Int) -> float:
-    """Return the units that a cut saves, per bit of information about its records.
+    """Return the cost, in units, that a cut saves per bit of information about the records that are cut.
 
-    Savings are compared per bit, because all cuts of a table of n records give only about n log(n / k) bits. `part`: an
-    integer array of at least the length of `members`; `sizes`: the number of records of each part.
+    Savings are compared per bit, because all cuts of a table of n records together give only about n log(n / k) bits.
+    `part`: an integer array of at least the length of `members`; `sizes`: the number of records of each part.
     """
     attributes = table.points.shape[1]
     low, high = np.full((len(sizes), attributes), NEVER), np.full((len(sizes), attributes), -1)
@@ -102,11 +102,11 @@ def _worth(table: PricedRows, members: IntArray, part: IntArray, sizes: IntArray
 def _parts(
     table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, k: Int, part: IntArray
 ) -> IntArray:
-    """Write the part of each member when attribute a, labeled low to high, is specialized `down` levels.
+    """Write the part of each member if attribute a, whose label covers low to high, is specialized by `down` levels.
 
-    Children of at least k records are parts. The records of the other children share one part that keeps the label; if
-    there are fewer than k of these records, the smallest child of at least k records joins them. Returns the number of
-    records of each part. A cut must have at least two parts.
+    Each child with at least k records is a part. The records of all other children form one part that keeps the label;
+    if this part has fewer than k records, the smallest child with at least k records joins it. Returns the number of
+    records of each part; a single part is not a cut.
     """
     records = divide(table, members, a, low, high, down, part)
     if not len(records):

@@ -16,21 +16,22 @@ from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, 
 
 
 def join(table: PricedRows, classes: IntArray, short: BoolArray, k: int) -> IntArray:
-    """Join each class marked in `short`, the cheapest first, to the class where the total rises least.
+    """Return the classes after each class in `short` has joined the class where it adds the least cost.
 
     - `table`: `PricedRows` of m points.
     - `classes`: integer array (m,).
 
-    A union stays short as long as it has fewer than k records. Returns the classes as an integer array (m,), numbered
-    from 0 in the order of the classes that they joined.
+    The cheapest class joins first. A union of classes remains short as long as it has fewer than k records. Returns the
+    classes as an integer array (m,), numbered from 0 in the order of the classes that they joined.
     """
     return np.unique(_join_all(table, classes, short, k), return_inverse=True)[1]
 
 
 def join_until(table: PricedRows, classes: IntArray, k: int, holds: Callable[[IntArray], BoolArray]) -> IntArray:
-    """Let classes that are not allowed join other classes until all classes are allowed.
+    """Return the classes after classes that are not allowed have joined other classes, until all classes are allowed.
 
-    - `holds`: a function of an integer array (m,) of classes, which returns the allowed classes as a boolean array.
+    - `holds`: a function of an integer array (m,) of classes, which returns, as a boolean array (classes,), whether
+      each class is allowed.
     """
     while not (allowed := np.asarray(holds(classes), dtype=bool)).all():
         if len(allowed) == 1:

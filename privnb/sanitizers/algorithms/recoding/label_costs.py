@@ -1,8 +1,9 @@
-"""The costs of class labels: the part of local recoding that knows taxonomies and runs of numbers.
+"""The costs of class labels: the part of local recoding that depends on taxonomies and runs of numbers.
 
-A box consists of the positions that a class covers, attribute by attribute, from its array `low` to its array `high`,
-both (attributes,), including the ends. The label of a box is the smallest label that covers the box. Costs are
-integers, so that sums and ties are exact: the cost 1, for a label that covers a whole line, is 2^20 units.
+A box consists of the positions that a class covers. In each attribute, these are the positions from `low` to `high`,
+including both ends; `low` and `high` are arrays (attributes,). The label of a box is the smallest label that covers the
+box. Costs are integers, so that sums and ties are exact. A label that covers a whole line has the cost 1, which is 2^20
+units.
 """
 
 from __future__ import annotations
@@ -24,14 +25,13 @@ SQUARE = 4096  # number of leaves; the costs of a larger tree would take at leas
 class PricedRows(NamedTuple):
     """Distinct combinations and the costs of their labels.
 
-    - `points`: positions on the lines of the attributes, as an integer array (m, attributes).
+    - `points`: positions on the lines of the attributes, or places for runs, as an integer array (m, attributes).
     - `weights`: the number of records of each point, as an integer array (m,).
     - `groups`: the node of each position at each level, as an integer array (attributes, levels, positions).
-    - `nodes`: the units of the label of each node, as an array of the same shape.
-    - `spans`: the units of the label of positions low to high. The square of attribute a begins at begin[a], in rows of
-      width[a]; a tree of more than `SQUARE` leaves has 0 rows.
-    - `steps`: the largest distance of two positions for labels that are runs, which need no square; otherwise 0.
-    - `places`: the points of runs.
+    - `nodes`: the cost of the label of each node, in units, as an array of the same shape.
+    - `spans`: the cost, in units, of the label of each pair of positions, low and high. The costs of attribute a are a
+      square that begins at begin[a], in rows of length width[a]; a tree of more than `SQUARE` leaves has no rows.
+    - `steps`: the largest distance of two positions if labels are runs, which need no square; otherwise 0.
     """
 
     points: IntArray
@@ -48,9 +48,9 @@ def price_rows(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows
     """Return the `PricedRows` of combinations, which are the rows of the integer array `codes` (m, attributes).
 
     - `weights`: the number of records of each combination, as an integer array (m,).
-    - `lines`: one per attribute; an integer array (levels, positions) with the node of each position at each level,
-      whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
-      highest, except for that of a missing number, which is last.
+    - `lines`: one per attribute. A line may be an integer array (levels, positions) with the node of each position at
+      each level; a label is then the lowest common node. A line may also be the number of positions; a label then runs
+      from the lowest to the highest position, except for the label of a missing number, whose position is last.
     """
     points, weights = np.array(codes, np.int64, order="C"), np.ascontiguousarray(weights, np.int64)
     trees = [np.asarray(line) for line in lines if not np.isscalar(line)]
@@ -75,7 +75,7 @@ def price_rows(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows
 
 
 def _square(groups: IntArray, nodes: IntArray) -> IntArray:
-    """Return the cost of each pair of positions, in units: integer array (positions, positions)."""
+    """Return, as an integer array (positions, positions), the cost of each pair of positions, in units."""
     costs = np.full((groups.shape[1],) * 2, -1, np.int32)
     for node, of_node in zip(groups, nodes, strict=False):
         costs = np.where((costs < 0) & (node[:, None] == node), of_node[node][:, None], costs)
@@ -106,7 +106,7 @@ def box_cost(table: PricedRows, low: IntArray, high: IntArray) -> Int:
 
 @njit(cache=True)
 def empty(low: IntArray, high: IntArray) -> None:
-    """Empty a box, given as arrays (attributes,), so that it has no positions."""
+    """Empty a box, given as two arrays (attributes,), so that the box contains no positions."""
     low[:], high[:] = NEVER, -1
 
 
@@ -120,12 +120,12 @@ def widen(low: IntArray, high: IntArray, other_low: IntArray, other_high: IntArr
 
 @njit(cache=True)
 def divide(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, child: IntArray) -> IntArray:
-    """For each member, write the number of its node `down` levels below the label of attribute a.
+    """Write, for each member, the number of its node that is `down` levels below the label of attribute a.
 
     The label covers low to high. A run has one level below it, with two nodes: up to the median and above the median.
-    `members` is an integer array (size,) of rows of the points, and `child` an integer array of at least that length,
-    which the function writes. Returns the number of records under each node as an integer array (nodes,), with some
-    zeros; the array is empty if there is no such level below the label.
+    `members` is an integer array (size,) of numbers of points. The function writes to `child`, an integer array of at
+    least the same length. Returns the number of records under each node as an integer array (nodes,); some of these
+    numbers may be 0. The array is empty if there is no such level below the label.
     """
     is_run, level = table.steps[a] > 0, np.int64(0)
     if not is_run:

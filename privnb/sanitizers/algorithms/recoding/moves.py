@@ -1,4 +1,4 @@
-"""The moves of local recoding: members leave a class together; each joins the class where it adds the least cost."""
+"""The moves of local recoding: members leave a class together; each member joins the class where it adds the least cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Places(NamedTuple):
 
     - `classes`: integer array (m,).
     - `first`: the first point of each leaf.
-    - `following`: the next point in the class of each point, -1 for none.
+    - `following`: for each point, the next point in the same class, or -1 if there is none.
     - `changed`: whether each point has moved, as a boolean array (m,).
     """
 
@@ -29,7 +29,7 @@ class _Places(NamedTuple):
 
 @njit(cache=True)
 def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> None:
-    """Lower the total cost by moves, in place, beginning with the classes in which a point has `changed`.
+    """Lower the total cost by moves out of the classes in which a point has `changed`, and change `classes` in place.
 
     - `table`: `PricedRows` of m points.
     - `classes`: integer array (m,); gaps in the numbers remain.
@@ -51,10 +51,11 @@ def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> No
 
 @njit(cache=True)
 def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) -> bool:
-    """Make the first move out of a class that lowers the total; return whether there is such a move.
+    """Make the first move out of a class that lowers the total cost; return whether there is such a move.
 
-    The candidates are all members; the members under one child of the label on one attribute, or all except these; and
-    single points whose own label becomes cheaper. Either at least k records stay, or all records leave.
+    The candidates for a move are all members; the members under one child of the label in one attribute; all members
+    except these; and single points whose own label becomes cheaper. Either at least k records stay, or all records
+    leave.
     """
     everybody = tree.weight[leaf]
     if everybody == NEVER or not tree.cost[leaf]:
@@ -92,9 +93,9 @@ def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) 
 def _leave(
     table: PricedRows, tree: Tree, places: _Places, leaf: Int, members: IntArray, goes: BoolArray, alone: IntArray
 ) -> bool:
-    """Let the members of a class that are marked in `goes` leave, if this lowers the total.
+    """Move the members that are marked in `goes` out of a class, if this lowers the total cost.
 
-    - `alone`: the smallest rise of the total, in units, if each member leaves alone.
+    - `alone`: for each member, the smallest rise of the total cost, in units, if only this member leaves.
 
     Returns whether the members left.
     """

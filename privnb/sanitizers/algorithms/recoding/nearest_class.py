@@ -1,4 +1,4 @@
-"""The class that a box joins at the least cost, by a search tree over classes."""
+"""The class that a box joins at the least cost, found by a search tree over classes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ _DEEP = 128  # more than the number of nodes that a search keeps open, which is 
 
 
 class Tree(NamedTuple):
-    """A binary tree over the classes: node i has the children 2i and 2i + 1, class c is the leaf `leaves + c`.
+    """A binary tree over the classes: node i has the children 2i and 2i + 1, and class c is the leaf `leaves + c`.
 
-    - `low`, `high`: integer arrays (2 leaves, attributes), the highest low end and the lowest high end in the node, so
-      that a box that joins any of its classes covers at least the positions between them.
-    - `cost`: (2 leaves,), the highest cost in units per record.
-    - `weight`: (2 leaves,), the lowest number of records. In a leaf, these are the numbers of the leaf's class.
+    - `low`, `high`: integer arrays (2 leaves, attributes), the highest low end and the lowest high end of the classes
+      in the node. A box that joins any of these classes therefore covers at least the positions from one end to the
+      other.
+    - `cost`: (2 leaves,), the highest cost of a class in the node, in units per record.
+    - `weight`: (2 leaves,), the lowest number of records of a class in the node.
+
+    The entries of a leaf are those of the leaf's class.
 
     An empty leaf sets no bound: its weight is `NEVER`.
     """
@@ -74,7 +77,7 @@ def replace_box(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: I
 
 @njit(cache=True)
 def _clear(tree: Tree, leaf: Int) -> None:
-    """Empty a leaf."""
+    """Empty a leaf, so that it has no class."""
     tree.low[leaf], tree.high[leaf], tree.cost[leaf], tree.weight[leaf] = -1, NEVER, -1, NEVER
 
 
@@ -95,7 +98,7 @@ def _pull(tree: Tree, node: Int) -> bool:
 # A call would pass every array in parts: inlining makes the search faster.
 @njit(cache=True, inline="always")
 def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArray, weight: Int, limit: Int) -> Int:
-    """Return the smallest rise of the total, in units, if a box of some records joins a class in the node.
+    """Return the smallest rise of the total cost, in units, if a box of records joins a class in the node.
 
     The cost of the box itself is not counted. The result is exact in a leaf, and `NEVER` if it exceeds the limit.
     """
@@ -114,7 +117,7 @@ def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArra
 def nearest(
     table: PricedRows, tree: Tree, low: IntArray, high: IntArray, weight: Int, own: Int, limit: Int
 ) -> tuple[Int, Int]:
-    """Return the leaf, other than `own`, that a box of records joins with the least rise of the total, and this rise.
+    """Return the leaf, except `own`, that a box of records joins with the least rise of the total cost, and this rise.
 
     The box is given by two arrays (attributes,), and the rise is in units. If no rise is below the limit, the result is
     -1 and the limit.
