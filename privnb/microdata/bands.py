@@ -1,8 +1,8 @@
 """Bands: the public intervals in which a sensitive number is published and counted.
 
-Privacy models, attacks and measures of a sensitive attribute count its values. If a number has many different values,
-few people share each value, so every class would look diverse. Moreover, an exact number in a release identifies its
-person.
+Privacy models, attacks and measures of a sensitive attribute count the values of the attribute. If a numeric attribute
+has many different values, few people share each value, so every class would look diverse. Moreover, an exact number in
+a release can identify the person who has this number.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ FEW = 10  # in a domain with fewer values than this and with the usual cuts, eac
 class Bands(Categories):
     """The bands of a domain of numbers, in ascending order.
 
-    The public cuts of the domain define the bands; the records never do. Missing numbers form the last band, whose
-    label is the mark of a missing number.
+    The public cuts of the domain define the bands; the records do not influence the bands. Missing numbers form the
+    last band, whose label is the mark of a missing number.
 
     Parameters
     ----------
     values : tuple of str
-        The labels, which are `low-high` or, for a band with one value, the number.
+        The labels of the bands: `low-high` or, for a band with one value, the number.
     numbers : Numbers
     starts : tuple of int
         The positions in the domain at which the bands begin.
@@ -49,7 +49,7 @@ class Bands(Categories):
     def of(numbers: Numbers) -> Bands:
         """Return the bands of a domain, which are its public intervals.
 
-        In a domain with few values and no cuts of its own, each value is a band.
+        In a domain with few values for which the owner states no cuts, each value is a band.
         """
         usual = cuts.cut_points(numbers, None)
         if numbers.steps < FEW and numbers.cuts in (usual, ()):
@@ -67,6 +67,6 @@ class Bands(Categories):
         return f"bands of {self.numbers}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 
     def labels(self, column: Any) -> list[str]:
-        """Return, as a list of str, the label of the band that holds each number of `column`."""
+        """Return, as a list of str, the label of the band to which each number of `column` belongs."""
         places = np.searchsorted(self.starts, self.numbers.codes(column), side="right") - 1
         return [self.values[place] for place in places.tolist()]

@@ -1,7 +1,8 @@
 """Coded columns: the distinct values of a column, and a code for the value of each record.
 
 A coded column is a Categorical whose categories are the values in no particular order; a missing cell has the code -1.
-The reader returns coded columns, which the counting functions read, so that no record is ever stored as text.
+The reader of files returns coded columns, and the counting functions accept coded columns, so that no record is ever
+stored as text.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from privnb.runtime.lazy import pd
 
 @cache
 def text_type() -> pd.StringDtype:
-    """Return the default type for text.
+    """Return the pandas type in which text is stored by default.
 
-    The type stores each text as a Python object, because Arrow's texts would have to be converted for every count.
+    The type stores each text as a Python object, because texts in Arrow's format would have to be converted for each
+    count.
     """
     return pd.StringDtype("python", na_value=np.nan)
 
 
 class DecodedTable:
-    """The field `table` of a dataset or a release, which is stored as `cells`.
+    """The field `table` of a dataset or a release; the object stores this table as `cells`.
 
     `cells` is a DataFrame with coded columns where possible. Reading `table` decodes `cells`, which takes 8 bytes per
     cell and a pass over each column.
@@ -45,7 +47,7 @@ class DecodedTable:
 
 
 def decode_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a DataFrame with text and numbers instead of codes; return the same DataFrame if it holds no codes."""
+    """Return a DataFrame with text and numbers instead of codes; without codes, return `cells` itself."""
     if not any(map(is_coded, cells.dtypes)):
         return cells
     return pd.DataFrame({name: decode_column(cells[name]) for name in cells}, index=cells.index)
@@ -64,7 +66,7 @@ def assign_columns(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFr
 
 
 def decode_column(column: pd.Series) -> pd.Series:
-    """Return a Series with text or numbers instead of codes; whole numbers with gaps become floats."""
+    """Return a Series with text or numbers instead of codes; whole numbers become floats if a cell is missing."""
     if not is_coded(column.dtype):
         return column
     dtype = column.cat.categories.dtype
@@ -72,14 +74,15 @@ def decode_column(column: pd.Series) -> pd.Series:
 
 
 def _gapless(dtype: Any) -> bool:
-    """Return whether cells of this type are whole numbers of NumPy, which cannot be missing."""
+    """Return whether cells of this type are NumPy integers, a type that has no missing value."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iu"
 
 
 def encode_column(column: pd.Series) -> pd.Series:
     """Return a Series in coded form.
 
-    A Series with cells of several types, such as the equal values 1, 1.0 and True, is returned unchanged.
+    If the cells have several types, as in a Series of the equal values 1, 1.0 and True, the Series is returned
+    unchanged.
     """
     if is_coded(column.dtype):
         return column
@@ -115,7 +118,7 @@ def make_categorical(codes: Any, values: Any) -> pd.Categorical:
 
 
 def map_values(function: Callable[[pd.Series], Any], column: pd.Series) -> pd.Series:
-    """Apply `function` to a Series cell by cell; a coded Series passes each of its values only once."""
+    """Return the result of `function` for each cell; for a coded Series, pass each distinct value only once."""
     if not is_coded(column.dtype):
         return function(column)
     codes, values = factorize(column)

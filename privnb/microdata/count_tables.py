@@ -1,8 +1,8 @@
-"""Tables of counts: the numbers of records with each combination of values of some attributes, and margins.
+"""Tables of counts: the number of records with each combination of values of some attributes, and margins.
 
-A margin is the table of counts for some of the attributes. Several published margins disclose more together than each
-margin alone. A set of margins is decomposable if there is an order of the margins in which the attributes that a margin
-shares with any later margins all belong to a single later margin.
+A margin is the table of counts for some of the attributes. Several published margins disclose more together than any of
+the margins alone. A set of margins is decomposable if the margins can be put in an order with the following property:
+if a margin shares attributes with later margins, all of the shared attributes belong to a single later margin.
 
 Source: Lauritzen, "Graphical Models", 1996, section 4.4; Aggarwal and Yu 2008, chapter 12.
 """
@@ -35,7 +35,7 @@ class TableOfCounts:
     values : dict of str to tuple of str
         The values of each attribute, in the order of the axes of `counts`.
     counts : array
-        Numbers of at least 0, in the shape of the values.
+        Numbers of at least 0; each axis has one entry per value of its attribute.
 
     Raises
     ------
@@ -72,8 +72,8 @@ class TableOfCounts:
         ----------
         table : DataFrame
         names : list of str
-            The columns to count. The values that occur are in the order of a Categorical; in other columns, they are
-            sorted.
+            The columns to count. Only values that occur are listed: the values of a Categorical in the order of its
+            categories, and the values of other columns in sorted order.
 
         Returns
         -------
@@ -110,7 +110,8 @@ class TableOfCounts:
     def margin(self, names: Sequence[str]) -> TableOfCounts:
         """Return the counts of some of the attributes, in the order of this table.
 
-        Raises ValueError for an empty list and for unknown names. Names of one letter may be joined, as in "ACD".
+        Raises ValueError for an empty list and for unknown names. Names of one letter may be written as one text, as in
+        "ACD".
         """
         wanted = (names,) if names in self.values else tuple(names)
         if unknown := [name for name in wanted if name not in self.values] or (not wanted and ["nothing"]):
@@ -121,7 +122,7 @@ class TableOfCounts:
 
 
 def add_totals(counts: Array) -> Array:
-    """Return counts with their sums over each set of axes.
+    """Return counts together with the sums of the counts over each set of axes.
 
     The totals are the last entry of each axis, so each axis becomes one entry longer.
 
@@ -134,7 +135,9 @@ def add_totals(counts: Array) -> Array:
 
 
 def totals_matrix(shape: Sequence[int]) -> Any:
-    """Return the sums of `add_totals` as a sparse matrix of 0 and 1, with a row per entry and a column per count.
+    """Return the sparse matrix of 0 and 1 that computes the result of `add_totals` from the counts.
+
+    The matrix has a row per entry of the result and a column per count.
 
     >>> totals_matrix((2,)).toarray().astype(int).tolist()
     [[1, 0], [0, 1], [1, 1]]
@@ -147,10 +150,10 @@ def totals_matrix(shape: Sequence[int]) -> Any:
 
 
 def check_margins(margins: Sequence[TableOfCounts]) -> dict[str, tuple[str, ...]]:
-    """Return the values of all attributes of some margins, `{name: values}`, in order of first appearance.
+    """Return the values of all attributes of some margins, `{name: values}`.
 
-    Unless all margins have the same values for each attribute and agree in the counts of shared attributes, raises a
-    ValueError that names two margins.
+    The attributes are in the order in which they first appear in the margins. Raises a ValueError if two margins have
+    different values for the same attribute, or different counts for the attributes that they share.
     """
     expect.all_of("margins", margins, TableOfCounts, instead="Try TableOfCounts.of(table, names).margin(some).")
     if not margins:
@@ -181,17 +184,21 @@ def _shared(margin: TableOfCounts, names: Sequence[str]) -> Array:
 
 
 def expand_margin(margin: TableOfCounts, values: Mapping[str, Sequence[str]]) -> Array:
-    """Return the counts of a margin with one axis for each attribute in `values`; other axes have length 1."""
+    """Return the counts of a margin with one axis per attribute of `values`.
+
+    The axis of an attribute that the margin does not have has length 1.
+    """
     places = [name for name in values if name in margin.values]
     shape = [len(values[name]) if name in margin.values else 1 for name in values]
     return _shared(margin, places).reshape(shape)
 
 
 def find_separators(sets: Sequence[Iterable[Element]]) -> list[tuple[int, list[Element]]] | None:
-    """Return an order of sets in which the elements that a set shares with later sets all belong to one later set.
+    """Return an order of sets in which a single later set contains all elements that a set shares with later sets.
 
-    An item of the order is the position of a set and the list of the elements that the set shares, in the set's order.
-    Returns None if there is no such order (by Graham's reduction); tables over these sets are then not decomposable.
+    Each item of the result is a pair: the position of a set, and the list of the elements that the set shares with
+    later sets, in the order in which the set lists them. Graham's reduction finds the order. Returns None if there is
+    no such order; margins over these sets are then not decomposable.
 
     >>> find_separators(["ABC", "BCD"]), find_separators(["ABC", "BD", "CD"])
     ([(0, ['B', 'C']), (1, [])], None)

@@ -1,6 +1,6 @@
-"""Distinct combinations of attribute values with their multiplicities.
+"""Distinct combinations of attribute values, and the number of records with each combination.
 
-Privacy models, gains and losses need only counts. Grouping is the one step that touches every record.
+Privacy models, gains and losses need only counts. The grouping of records is the only step that reads every record.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from privnb.runtime.lazy import pd
 class DistinctRows(NamedTuple):
     """The distinct rows of a table.
 
-    `values` is a DataFrame of m distinct rows, sorted by the codes of their columns. `multiplicities` is an integer
-    array (m,). `index`, an integer array (n,), is the distinct row of each of the n records.
+    `values` is a DataFrame of m distinct rows, sorted by the codes of the columns. `multiplicities`, an integer array
+    (m,), is the number of records that are equal to each distinct row. `index`, an integer array (n,), is the position
+    of the distinct row to which each of the n records is equal.
     """
 
     values: pd.DataFrame
@@ -56,21 +57,24 @@ def encode_values(column: Any) -> tuple[IntArray, Array]:
 
 
 def encode_columns(table: pd.DataFrame) -> list[tuple[IntArray, Array]]:
-    """Return the result of `encode_values` for each column; if there are no columns, return one of equal values."""
+    """Return the result of `encode_values` for each column.
+
+    If the table has no columns, return the result for one column whose values are all equal.
+    """
     return [encode_values(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), np.array([None]))]
 
 
 def is_coded(dtype: Any) -> bool:
-    """Return whether a column of this type is stored as codes; see `columns`."""
+    """Return whether a column of this type is stored as codes; see the module `columns`."""
     return isinstance(dtype, pd.CategoricalDtype)
 
 
 def factorize(values: Any, **options: Any) -> tuple[IntArray, Any]:
     """Return the result of `pd.factorize(np.asarray(values), **options)`, but faster.
 
-    The function is faster for coded values, and for columns in which many equal texts are the same object, because it
-    reads each
-    value or object only once. Without `sort`, coded values keep the order of their categories.
+    The function is faster than pandas for coded values, and for columns in which many equal texts are the same object,
+    because the function reads each value or object only once. Without `sort`, coded values keep the order of their
+    categories.
 
     >>> codes, distinct = factorize(["b", "a", "b"])
     >>> codes.tolist(), distinct.tolist()
@@ -94,7 +98,8 @@ def factorize(values: Any, **options: Any) -> tuple[IntArray, Any]:
 def factorize_categories(values: Any) -> tuple[IntArray, Any]:
     """Return the result of `factorize(values)`, but include all categories of coded values, even unused categories.
 
-    The function is faster if the values are needed only for lookups. A missing value has the code -1.
+    The function is faster than `factorize`, and serves callers that only look up the values. A missing value has the
+    code -1.
 
     >>> factorize_categories(pd.Categorical(["b", "b", None, "b"], categories=["a", "b"]))[1].tolist()
     ['a', 'b']
@@ -106,7 +111,7 @@ def factorize_categories(values: Any) -> tuple[IntArray, Any]:
 
 
 def _of_categories(codes: IntArray, categories: Array, options: Mapping[str, Any]) -> tuple[IntArray, Array]:
-    """Return the result of `factorize` for codes, even if not every category occurs."""
+    """Return the result of `factorize` for values that are given as codes; categories without a value are left out."""
     codes = codes.astype(np.intp)  # the type to which NumPy converts every index
     occurs = np.zeros(len(categories) + 1, dtype=bool)  # the last entry is for a missing value
     occurs[codes] = True
@@ -120,9 +125,10 @@ def _of_categories(codes: IntArray, categories: Array, options: Mapping[str, Any
 
 
 def factorize_objects(values: Array) -> tuple[IntArray, IntArray]:
-    """Return, for each entry of an array (n,), which object it is, even if different objects are equal.
+    """Return the number of the Python object of each entry of an array (n,); equal objects may have different numbers.
 
-    The result is two integer arrays: the number of each entry's object, (n,), and a position of each object, (m,).
+    The result is two integer arrays: the number of the object of each entry, (n,), and a position in the array at which
+    each object occurs, (m,).
     """
     addresses = np.frombuffer(np.ascontiguousarray(values), dtype=np.intp) if len(values) else np.empty(0, np.intp)
     number, distinct = pd.factorize(addresses)
@@ -135,7 +141,7 @@ FEW = 100  # the number of cells that are compared before whole columns
 
 
 def are_equal(first: pd.Series, second: pd.Series) -> bool:
-    """Return whether two Series hold equal values; Series that share their cells are not compared.
+    """Return whether two Series hold equal values; Series that share the same memory are equal without a comparison.
 
     >>> column = pd.Series([1.5, np.nan])
     >>> are_equal(column, column.copy(deep=False)), are_equal(column, column.copy()), are_equal(column, column[::-1])
@@ -150,7 +156,7 @@ def are_equal(first: pd.Series, second: pd.Series) -> bool:
 
 
 def _of_one_kind(first: Any, second: Any) -> bool:
-    """Return whether cells of two types can be equal, because pandas has several types for text."""
+    """Return whether cells of two types can be equal: the types are the same, or both are types of pandas for text."""
     return first == second or (isinstance(first, pd.StringDtype) and isinstance(second, pd.StringDtype))
 
 
@@ -175,10 +181,11 @@ def _same_codes(first: pd.Categorical, second: pd.Categorical) -> bool:
 
 
 def group_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[IntArray, IntArray]:
-    """Group equal rows of integer columns, and return the first position of each distinct row and each row's group.
+    """Return the first position of each distinct row of some integer columns, and the number of each row's group.
 
-    `columns` are integer arrays (n,), each with numbers from 0 to below its width. The groups are in sorted order.
-    Returns two integer arrays, (m,) and (n,).
+    `columns` are integer arrays (n,) of numbers from 0 up, and `widths` holds, for each column, a number that is larger
+    than all numbers of the column. Rows that are equal form a group, and the groups are in sorted order. Returns two
+    integer arrays, (m,) and (n,).
     """
     n = len(columns[0])
     key: IntArray = np.zeros(n, dtype=np.int64)
@@ -221,10 +228,10 @@ def _distinct(key: IntArray, room: int) -> tuple[IntArray, IntArray]:
 
 
 def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
-    """Return whether, of many numbers, integer array (n,), at most about a tenth are distinct.
+    """Return whether an integer array (n,) is long and has at most about n / 10 distinct numbers.
 
-    The estimate uses equal pairs in a sample: if s numbers are drawn from d distinct ones, about s^2 / 2d pairs are
-    equal.
+    The estimate uses the equal pairs in a sample: if s numbers are drawn from d distinct numbers, about s^2 / (2 d)
+    pairs are equal.
     """
     some = np.sort(key[:: max(1, len(key) // looked_at)][:looked_at])
     equal = np.count_nonzero(some[1:] == some[:-1])
@@ -232,10 +239,10 @@ def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
 
 
 def _sorted(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """Return numbers from 0, integer array (n,), in stable sorted order, and the position of each number.
+    """Return an integer array (n,) of numbers of at least 0 in stable sorted order, and the original positions.
 
-    Each number is combined with its position into a single number, and these numbers are sorted. This is several times
-    as fast in NumPy as a stable sort.
+    Each number is combined with its position into a single number, and the combined numbers are sorted. In NumPy, this
+    method is several times as fast as a stable sort.
     """
     bits = _bits(len(numbers))
     both = numbers.astype(np.int64) << bits
@@ -250,7 +257,7 @@ def _bits(n: int) -> int:
 
 
 def stable_order(numbers: IntArray) -> IntArray:
-    """Return `np.argsort(numbers, kind="stable")` for integers from 0, such as classes, codes or counts.
+    """Return `np.argsort(numbers, kind="stable")` for integers of at least 0, such as classes, codes or counts.
 
     >>> stable_order(np.array([1, 0, 1, 0])).tolist()
     [1, 3, 0, 2]
@@ -263,7 +270,7 @@ def stable_order(numbers: IntArray) -> IntArray:
 def shrink_codes(codes: IntArray, width: int) -> IntArray:
     """Return codes below `width` in the smallest integer type that holds them.
 
-    Such codes are shuffled in half the time, with the same random draws.
+    A shuffle of such codes takes half the time and uses the same random draws.
     """
     return codes.astype(np.min_scalar_type(width - 1))
 
@@ -271,33 +278,35 @@ def shrink_codes(codes: IntArray, width: int) -> IntArray:
 def class_value_counts(classes: IntArray, values: Any, times: IntArray | None = None) -> IntArray:
     """Return how often each value, in sorted order, occurs in each class, as an integer array (classes, values).
 
-    `classes` is an integer array (n,) with numbers from 0 to m - 1, `values` is an array (n,), and `times` is the
-    number of records of each row.
+    `classes` is an integer array (n,) with numbers from 0 to m - 1, and `values` is an array (n,). `times`, an integer
+    array (n,), is the number of records that each row represents; by default, each row is 1 record.
     """
     codes, distinct = encode_values(values)
     return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)), times)
 
 
 def tabulate(rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None) -> IntArray:
-    """Return how often each pair occurs, or the sum of its whole-number weights, as an integer array of `shape`.
+    """Return how often each pair of a row and a column number occurs, as an integer array of `shape`.
 
-    `rows` and `columns` are integer arrays (n,).
+    `rows` and `columns` are integer arrays (n,). With `weights`, an array (n,) of whole numbers, the result is the sum
+    of the weights of each pair.
     """
     counts = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
     return counts.astype(np.int64, copy=False).reshape(shape)
 
 
 def select_person_rows(people: IntArray | None, *columns: IntArray) -> Any:
-    """Return an index of one row for each person and combination of `columns`, so that people are counted once.
+    """Return an index that selects one row for each person and combination of `columns`, to count each person once.
 
-    Numbers of distinct people do not add up over groups, because a person with rows in several groups counts in each of
-    them. For every grouping, people are therefore counted from the distinct pairs of group and person. The number of
-    such pairs is at most the number of rows.
+    The numbers of distinct people in several groups do not add up to the number of people in all of these groups
+    together, because a person with rows in several groups counts in each of these groups. For every grouping, people
+    are therefore counted from the distinct pairs of a group and a person. The number of such pairs is at most the
+    number of rows.
 
     Parameters
     ----------
     people : integer array (n,), or None
-        The person of each row, from 0; if None, each row is a different person.
+        The number of the person of each row, from 0; if None, each row belongs to a different person.
     columns : integer arrays (n,)
         Codes from 0.
 
@@ -320,9 +329,10 @@ def count_people_by_group(
 ) -> IntArray:
     """Return the number of distinct people in each group, as an integer array (groups,).
 
-    `groups` is an integer array (n,) from 0. `people` is the person of each row, integer array (n,), or None if each
-    row is a different person. `number` is the minimum number of groups, and `times` the number of people that each row
-    represents if `people` is None.
+    `groups`, an integer array (n,), is the group of each row, from 0. `people`, an integer array (n,), is the person of
+    each row; if it is None, each row belongs to a different person. `number` is the minimum length of the result.
+    `times`, an integer array (n,), is the number of people that each row represents, and is used only if `people` is
+    None.
     """
     if people is not None or times is None:
         return np.bincount(groups[select_person_rows(people, groups)], minlength=number)
@@ -337,7 +347,11 @@ def count_people_among(rows: Array, people: IntArray | None = None, times: IntAr
 
 
 def max_per_person(values: Array, people: IntArray | None = None) -> Array:
-    """Return the largest of each person's `values`, as a float array (people,); without `people`, return `values`."""
+    """Return the largest value of each person, as a float array (people,).
+
+    `values`, an array (n,), and `people`, an integer array (n,), hold a value and the person of each row. Without
+    `people`, return `values`.
+    """
     if people is None:
         return values
     most = np.full(int(people.max()) + 1, -np.inf)
@@ -351,7 +365,7 @@ CELLS = 2**22  # the number of cells of a table of counts that are computed at a
 def tabulate_in_parts(
     rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None
 ) -> Iterator[IntArray]:
-    """Yield the result of `tabulate` for some rows at a time, as integer arrays (some, shape[1])."""
+    """Yield the result of `tabulate` in parts that consist of consecutive rows, as integer arrays (some, shape[1])."""
     step = max(1, CELLS // shape[1])
     if shape[0] <= step:
         yield tabulate(rows, columns, shape, weights)

@@ -1,4 +1,4 @@
-"""Cut points, at which the public intervals of a domain of numbers begin; the owner chooses them, or they are round."""
+"""Cut points at which the public intervals of a domain of numbers begin; the owner's, or round numbers by default."""
 
 import math
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ class Domain(Protocol):
 
     @property
     def low(self) -> float:
-        """The lowest number."""
+        """The lowest number of the domain."""
 
     @property
     def high(self) -> float:
-        """The highest number."""
+        """The highest number of the domain."""
 
     @property
     def step(self) -> float:
-        """The distance between two neighboring numbers."""
+        """The distance between two neighboring numbers of the domain."""
 
     @property
     def steps(self) -> int:
@@ -41,7 +41,7 @@ class Domain(Protocol):
         """Return the number at a code."""
 
     def codes(self, values: Any, /) -> IntArray:
-        """Return the number of steps above `low` for each value."""
+        """Return the number of steps from `low` to each value, as an integer array."""
 
 
 def round_number(least: Decimal) -> Decimal:
@@ -65,11 +65,12 @@ def grain(domain: Domain) -> float:
 
 
 def cut_points(domain: Domain, cuts: float | Sequence[float] | None) -> tuple[float, ...]:
-    """Return the numbers of a domain at which public intervals begin, in ascending order, except its low end.
+    """Return the numbers of a domain at which public intervals begin, except the low end, in ascending order.
 
-    `cuts` is a list of increasing numbers of the domain, or the width of all intervals, counted from 0; if `cuts` is
-    None, the width is `grain`. If the lowest or highest value would be alone in an interval, the interval is merged
-    with its neighbor, because its label would disclose the value. Raises ValueError for any other `cuts`.
+    `cuts` is a list of increasing numbers of the domain, or a number, which is the width of all intervals. Intervals of
+    one width begin at the multiples of this width; if `cuts` is None, the width is `grain(domain)`. If such an interval
+    contained only the lowest or only the highest value of the domain, the interval is merged with the neighboring
+    interval, because a label with a single value would disclose the value. Raises ValueError for any other `cuts`.
     """
     if isinstance(cuts, tuple | list):
         return _listed(domain, cuts)
@@ -91,7 +92,7 @@ def cut_points(domain: Domain, cuts: float | Sequence[float] | None) -> tuple[fl
 
 
 def halve_cuts(cuts: tuple[float, ...]) -> tuple[float, ...]:
-    """Return every second cut of increasing cuts; if the distances are equal, return the rounder half of the cuts.
+    """Return every second of some increasing cuts; if the first cuts are equally spaced, keep the rounder ones.
 
     >>> halve_cuts((20, 25, 30, 35, 40)), halve_cuts((15, 20, 25)), halve_cuts((65,))
     ((20, 30, 40), (20,), ())
@@ -100,10 +101,11 @@ def halve_cuts(cuts: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def even_cuts(domain: Domain, numbers: FloatArray, people: IntArray, min_count: int) -> tuple[float, ...] | None:
-    """Return cuts that divide people roughly evenly, for a domain that a few large or small numbers widen.
+    """Return cuts that divide people roughly evenly, even if a few very large or small numbers make the domain wide.
 
-    Each cut is the roundest number near a quantile, or lies at the beginning or the end of a value that many people
-    share. No cut is therefore the number of a single person, and each interval holds at least `min_count` people.
+    Each cut is the roundest number near a quantile, a value that many people share, or the first number above such a
+    value. The cuts therefore do not disclose the number of a single person, and each interval holds at least
+    `min_count` people.
 
     Parameters
     ----------
@@ -117,8 +119,8 @@ def even_cuts(domain: Domain, numbers: FloatArray, people: IntArray, min_count: 
     Returns
     -------
     tuple of numbers, or None
-        The cuts of at most ten intervals, with one more interval for each value that many people share; None if there
-        are too few people.
+        The cuts of at most ten intervals, plus one interval for each value that many people share; None if there are
+        too few people for two intervals.
 
     >>> from privnb.microdata.schema import Numbers
     >>> numbers = np.array([0, *range(7, 2107, 7), 90_000])
@@ -155,7 +157,7 @@ def even_cuts(domain: Domain, numbers: FloatArray, people: IntArray, min_count: 
 
 
 def _roundest(low: float, middle: float, high: float, step: float) -> float:
-    """Return the number above `low` and up to `high` with the fewest digits and, among these, nearest to `middle`."""
+    """Return the number with the fewest digits above `low` and up to `high`; of several, the nearest to `middle`."""
     least, center, most, apart = (Decimal(repr(each)) for each in (low, middle, high, float(step)))
     grain = round_number(most - least)
     while True:

@@ -1,4 +1,4 @@
-"""The provenance of a release: how the release was made, in enough detail to make it again."""
+"""The provenance of a release: how the release was made, in enough detail to repeat it."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,9 +13,10 @@ PLAIN = (str, int, float, bool, dict, type(None))  # other parameters, such as m
 
 
 class PrivacyGuarantee(NamedTuple):
-    """The differential privacy that a mechanism claims, with its privacy budget, epsilon.
+    """The differential privacy that a mechanism claims, with the privacy budget epsilon.
 
-    The bound is proven for the mechanism. Attacks can probe the bound, but no measurement of a release can show it.
+    The bound epsilon is proven for the mechanism. Attacks can probe the bound, but no measurement of a release can
+    prove it.
     """
 
     epsilon: float  # the total of all columns of one record
@@ -27,8 +28,8 @@ class PrivacyGuarantee(NamedTuple):
     def local(cls, budget: Mapping[str, float], rest: Sequence[str]) -> Self:
         """Return the guarantee of local differential privacy by independent noise in each column.
 
-        `budget` holds the epsilon of each column; these values add up (Dwork and Roth 2014, section 3.5). `rest` lists
-        the columns without noise.
+        `budget` holds the epsilon of each column; the guarantee's epsilon is the sum of these values (Dwork and Roth
+        2014, section 3.5). `rest` lists the columns without noise.
 
         >>> PrivacyGuarantee.local({"age": 0.5, "sex": 1}, ["ward"]).epsilon
         1.5
@@ -39,9 +40,10 @@ class PrivacyGuarantee(NamedTuple):
 
     @classmethod
     def together(cls, epsilon: float, columns: Sequence[str], rest: Sequence[str]) -> Self:
-        """Return the guarantee of local differential privacy for columns that are drawn together.
+        """Return the guarantee of local differential privacy for columns whose noise is drawn together.
 
-        A record spends `epsilon` once. `columns` lists the columns with noise, and `rest` the columns without noise.
+        Each record spends `epsilon` once for all of these columns. `columns` lists the columns with noise, and `rest`
+        lists the columns without noise.
         """
         return cls._of(epsilon, f"{epsilon:g} a record, {', '.join(columns)} together", columns, rest)
 
@@ -60,16 +62,17 @@ class PrivacyGuarantee(NamedTuple):
 
 @dataclass(frozen=True)
 class Provenance:
-    """How a release was made, in enough detail to make it again.
+    """The way in which a release was made, in enough detail to repeat it.
 
-    `claims` are privacy models that every class satisfies; privnb checks them again in the published labels. `promise`
-    is a bound that only the mechanism can give. `columns` holds the `Treatment` of each published column, by name.
-    `rows` is the origin of the rows. `equal_records_alike` states whether records with equal quasi-identifiers are
-    published with equal quasi-identifiers (the default); an adversary who knows the sanitizer can then exclude rows.
-    `global_recoding` states whether all cells with the same value are published in the same way; an adversary who knows
-    a value then knows the published cell. `simulation` states whether random numbers were drawn with a seed. The seed
-    could undo the draws, so such a release is not for publication. `note` explains the release in one or two sentences,
-    if the labels do not show how the release was made.
+    `claims` are the privacy models that every class satisfies; privnb checks the claims again in the published labels.
+    `promise` is a guarantee of differential privacy, which only the mechanism can give. `columns` holds the `Treatment`
+    of each published column, by name. `rows` is the origin of the rows. `equal_records_alike` states whether records
+    with equal quasi-identifiers are published with equal quasi-identifiers. The default is True: an adversary who knows
+    the sanitizer can use this fact to exclude rows. `global_recoding` states whether all cells with the same value are
+    published in the same way. If it is True, an adversary who knows a value also knows the published cell. `simulation`
+    states whether random numbers were drawn with a seed. If so, the release is not for publication, because the seed
+    could undo the draws. `note` explains the release in one or two sentences if the labels do not show how the release
+    was made.
     """
 
     dataset: str
@@ -102,7 +105,7 @@ class Provenance:
         return [*select_columns(self.columns, "perturbed")] if self.global_recoding else []
 
     def public(self) -> dict[str, Any]:
-        """Return all facts as plain values, except the seed, which could undo the noise."""
+        """Return all facts of the provenance as plain values, except the seed, which could undo the noise."""
         return {
             "dataset": self.dataset,
             "sanitizer": self.sanitizer,

@@ -1,6 +1,6 @@
 """A release: the published table, its equivalence classes and its provenance.
 
-`publish()` returns everything that an attacker receives.
+The method `publish()` of a release returns everything that an attacker receives.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Published(NamedTuple):
     buckets: pd.DataFrame | None = None
 
     def treated(self, *kinds: str) -> tuple[str, ...]:
-        """Return the names of the published columns with one of these treatments; see `treatment.KINDS`."""
+        """Return the names of the published columns with one of the treatments `kinds`; see `treatment.KINDS`."""
         return select_columns(self.columns, *kinds)
 
     def __repr__(self) -> str:  # never the rows, see Release
@@ -57,7 +57,7 @@ Published.HINT = "Release.publish() gives it."  # type: ignore[attr-defined]  # 
 
 
 class _Coded:
-    """The table as coded columns; see `columns`."""
+    """The table as coded columns; see the module `columns`."""
 
     cells: pd.DataFrame
 
@@ -66,37 +66,41 @@ class _Coded:
 class Release(_Coded):
     """A sanitized table with all columns except identifiers, and the treatment of each column.
 
-    The rows are the records of the dataset in their order (n rows), a subset of these records, or synthetic rows; code
-    that compares row i with a record must first call `originals`. The columns are those of the dataset, or new columns.
-    A generalized cell is a label of the hierarchy of its attribute; a suppressed cell is `*` and keeps its place.
+    The rows are the n records of the dataset in the order of the dataset, a subset of these records, or synthetic rows;
+    code that compares row i with a record must first call `originals`. The columns are columns of the dataset or new
+    columns. A generalized cell is a label of the hierarchy of its attribute; a suppressed cell is `*`, and no cell is
+    removed.
 
     Parameters
     ----------
     table : DataFrame
-        The table, which is stored as `cells`, in which some columns may be coded; reading `table` decodes them.
+        The table. The release stores it as `cells`, a DataFrame in which some columns may be coded; reading `table`
+        decodes these columns.
     schema : Schema
     hierarchies : dict of str to Generalization
     provenance : Provenance
     buckets : DataFrame, optional
-        The second table of a bucketized release, with the columns attribute, bucket, value and count. This table
-        states how often each value of each sensitive attribute occurs in each bucket. Instead of the sensitive
-        attributes, `table`
-        then has the column "bucket" with the number of each record's bucket, from 0.
+        The second table of a bucketized release, with the columns attribute, bucket, value and count. The second table
+        states how often each value of each sensitive attribute occurs in each bucket. In a bucketized release, `table`
+        has, instead of the sensitive attributes, the column "bucket", which contains the number of the bucket of each
+        record, from 0.
     shared : dict of str to integer array
-        `Dataset.shared`, for the evaluator alone; positions that are not listed count as shared by few people.
+        `Dataset.shared`, which only the evaluator may use. A position that is not listed counts as shared by few
+        people.
     records : integer array (rows,), optional
-        For a subset, the position of each row's record in the dataset; for the evaluator alone.
+        If the rows are a subset of the records, the position in the dataset of the record of each row. Only the
+        evaluator may use these positions.
     people : integer array (rows,), optional
-        The person of each row, as a number, if the dataset has a key of people. The evaluator alone counts people by
-        these numbers; they are not derived from the key and are never published.
+        The number of the person of each row, if the dataset has a key of people. Only the evaluator may use these
+        numbers, to count people; the numbers do not depend on the spelling of the key and are never published.
     weights : float array (rows,), optional
-        The sampling weight of each row, if the dataset has weights; for the evaluator alone.
+        The sampling weight of each row, if the dataset has weights. Only the evaluator may use the weights.
     apart : DataFrame, optional
-        In addition to `people`, the rows' own values of the attributes that are published by bucket; for the evaluator
-        alone.
+        The value, in each row, of each attribute that is published by bucket; it is given only together with `people`.
+        Only the evaluator may use these values.
     times : integer array (rows,), optional
-        The number of records of each row, if the release was made from a `CombinationTable`. Such a release can only be
-        graded, and written to a file with each row repeated.
+        The number of records that each row represents, if the release was made from a `CombinationTable`. Such a
+        release can be graded, and can be written to a file in which each row is repeated; no other use is possible.
     """
 
     HINT: ClassVar[str] = "KMember(10).sanitize(dataset) returns one, and `.release` of a sanitized table is one."
@@ -126,17 +130,17 @@ class Release(_Coded):
 
     @cached_property
     def columns(self) -> Mapping[str, Treatment]:
-        """The treatment of each published column, as `{name: Treatment}`; the default is "generalized"."""
+        """The treatment of each published column, as `{name: Treatment}`; a column is "generalized" by default."""
         unstated = {name: Treatment("generalized") for name in self.schema.published}
         return unstated | dict(self.provenance.columns)
 
     def treated(self, *kinds: str) -> tuple[str, ...]:
-        """Return the names of the published columns with one of these treatments; see `treatment.KINDS`."""
+        """Return the names of the published columns with one of the treatments `kinds`; see `treatment.KINDS`."""
         return select_columns(self.columns, *kinds)
 
     @property
     def known_neutral(self) -> list[str]:
-        """The names of the neutral columns that an adversary may know and whose published cells are true."""
+        """The names of the neutral columns that an adversary may know and that are published with true cells."""
         true = self.treated(*TRUE)
         names = (name for name in self.schema.names(Role.NEUTRAL) if name in true and name in self.cells)
         return [name for name in names if self.schema[name].knowable]
@@ -150,13 +154,13 @@ class Release(_Coded):
 
     @property
     def generalized(self) -> Any:
-        """Whether each row is from a record, and each cell is the record's value, a label that covers it, or `*`."""
+        """Whether each cell is the value of a record, a label that covers this value, or `*`."""
         return len(self.treated(*TRUE)) == len(self.columns)
 
     def originals(self, dataset: Any) -> Any:
-        """Return the record of `dataset` from which each row was made, as a Dataset.
+        """Return, as a Dataset, the record of `dataset` from which each row of the release was made.
 
-        Raises Unreadable for synthetic rows, and UsageError for a dataset of another length.
+        Raises Unreadable for synthetic rows, and UsageError for a dataset with another number of records.
         """
         if self.provenance.rows is Rows.SYNTHETIC:
             raise Unreadable(
@@ -172,26 +176,27 @@ class Release(_Coded):
 
     @property
     def equivalence_classes(self) -> IntArray:
-        """The set of records with equal released quasi-identifiers to which each record belongs: integer array (n,).
+        """The number of the equivalence class to which each record belongs, as an integer array (n,).
 
-        Sets are numbered from 0. Clusters with the same labels are one set, because nobody can distinguish them.
+        An equivalence class consists of all records with the same published quasi-identifiers; classes are numbered
+        from 0. Clusters with the same labels form one class, because nobody can distinguish such clusters.
         """
         return self._alike[0]
 
     @cached_property
     def people_per_class(self) -> IntArray:
-        """The number of people in each of `equivalence_classes`, as an integer array (sets,).
+        """The number of people in each of the `equivalence_classes`, as an integer array (classes,).
 
-        A person counts once in every set that contains one of their rows.
+        A person counts once in each class that contains at least one of the person's rows.
         """
         return count_people_by_group(self.equivalence_classes, self.people, times=self.times)
 
     @cached_property
     def population_per_class(self) -> Array | None:
-        """The expected number of people of the population in each of `equivalence_classes`, as a float array (sets,).
+        """The expected number of people of the population in each of the `equivalence_classes`: float array (classes,).
 
-        The number is the sum of the weights of the members; a person with several records counts with the largest of
-        their weights. The result is None without weights.
+        The number is the sum of the sampling weights of the people in the class; a person with several records in the
+        class counts with the largest weight of these records. The result is None if the dataset has no weights.
         """
         if self.weights is None:
             return None
@@ -217,15 +222,15 @@ class Release(_Coded):
 
     @property
     def labels_alike(self) -> dict[str, tuple[IntArray, Array]]:
-        """The labels of each of `equivalence_classes`, by quasi-identifier.
+        """The labels of each of the `equivalence_classes`, by quasi-identifier.
 
-        For each quasi-identifier, there are two arrays: the number of the label of each set, integer array (sets,), and
-        the labels, array (labels,).
+        For each quasi-identifier, there are two arrays: the number of the label of each class, an integer array
+        (classes,), and the labels, an array (labels,).
         """
         return self._alike[1]
 
     def coded(self, name: str) -> tuple[IntArray, Array]:
-        """Return the result of `Attribute.coded` for a published column, which is read only once."""
+        """Return the result of `Attribute.coded` for a published column; the column is read only once."""
         if name not in self._coded:
             read = self.schema[name].coded if name in self.columns else encode_values  # "bucket" is not an attribute
             codes, values = read(self.cells[name])
@@ -247,10 +252,11 @@ class Release(_Coded):
 
     @cached_property
     def classes(self) -> IntArray | None:
-        """The class of each record, integer array (n,) from 0; None if `without_classes` gives a reason.
+        """The number of the class of each record, as an integer array (n,) from 0; None without classes.
 
         The classes are the `equivalence_classes` or, in a bucketized release, the buckets. The release does not
-        disclose which person in a class has which sensitive value.
+        disclose which person in a class has which sensitive value. If there are no classes, `without_classes` states
+        the reason.
         """
         if self.without_classes:
             return None
@@ -258,18 +264,22 @@ class Release(_Coded):
 
     @property
     def defined_classes(self) -> IntArray:
-        """The `classes` of a release that has classes. Raises Unreadable for a release without classes."""
+        """The `classes` of a release that has classes.
+
+        Raises Unreadable for a release without classes.
+        """
         if self.classes is None:
             raise Unreadable(f"classes are not defined for {self.provenance.sanitizer}: {self.without_classes}.")
         return self.classes
 
     @cached_property
     def groups(self) -> IntArray | None:
-        """The group of each record, integer array (n,) from 0, or None.
+        """The number of the group of each record, as an integer array (n,) from 0; None if there are no groups.
 
-        The groups are the `classes`. For averages that satisfy k-anonymity, a group consists of the rows with equal
-        averages. Averages do not show with certainty to which group a person belongs, but an adversary who finds the
-        group learns what the group discloses.
+        The groups are the `classes` if the release has classes. If the release contains averages that satisfy
+        k-anonymity, a group consists of the rows with equal averages. Averages do not show with certainty to which
+        group a person belongs, but an adversary who finds the group of a person learns everything that the group
+        discloses.
         """
         made = self.provenance
         averaged = made.claims and made.rows is not Rows.SYNTHETIC and not self.treated("noisy", "synthetic")
@@ -277,7 +287,7 @@ class Release(_Coded):
 
     @property
     def without_classes(self) -> str:
-        """The reason why nobody can look up the class of a person in the release; empty if somebody can."""
+        """The reason why nobody can look up the class of a person in the release; empty if the release has classes."""
         if self.provenance.rows is Rows.SYNTHETIC:
             return "its rows are synthetic, so nobody has a class"
         if noisy := self.treated("noisy"):
@@ -289,7 +299,7 @@ class Release(_Coded):
         return ""
 
     def check_classes(self, what: str) -> None:
-        """Raise Unreadable for a release without classes; the error states that `what` is not defined."""
+        """Raise Unreadable for a release without classes; `what` is the subject of the error, with its verb."""
         if reason := self.without_classes:
             raise Unreadable(
                 f"{what} not defined for {self.provenance.sanitizer}: {reason}. Attack the release with a miner "
@@ -297,11 +307,11 @@ class Release(_Coded):
             )
 
     def by_class(self, name: str) -> tuple[Any, Any]:
-        """Return two arrays (n,): the class (or `groups`) and the published value of an attribute for n records.
+        """Return, as two arrays (n,), the group of each record and the published value of an attribute of each record.
 
-        The entries are in the order of the dataset. If a bucketized release has the attribute only by bucket, the
-        entries are in the order of the buckets, which does not disclose to whom a value belongs. Raises SchemaError for
-        an attribute that is not published.
+        The groups are those of `groups`. The entries are in the order of the dataset. If the attribute is published by
+        bucket, the entries are in the order of the second table, which does not disclose to whom a value belongs.
+        Raises SchemaError for an attribute that is not published.
         """
         self.schema[name]
         if name in self.cells:
@@ -310,24 +320,25 @@ class Release(_Coded):
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 
     def _in_buckets(self, name: str) -> pd.DataFrame:
-        """Return the rows of `buckets` for an attribute."""
+        """Return the rows of `buckets` that describe an attribute."""
         if self.buckets is None:
             raise SchemaError(f"{self!r} has no column '{name}'.")
         return self.buckets[self.buckets["attribute"] == name]
 
     def of_people(self, name: str) -> tuple[Any, Any, Any]:
-        """Return, only for the evaluator, the result of `by_class` and the person of each entry, integer array (n,).
+        """Return the result of `by_class` and the number of the person of each entry, an integer array (n,).
 
-        The third item is None if each row is a different person.
+        Only the evaluator may call this method. The third item is None if each row belongs to a different person.
         """
         if self.people is None or name in self.cells:
             return *self.by_class(name), self.people
         return self.classes, cast("pd.DataFrame", self.apart)[name].to_numpy(), self.people
 
     def counted(self, name: str) -> tuple[Any, Any, Any, Any]:
-        """Return the result of `of_people` and the multiplicity of each entry, integer array, or None if all are 1.
+        """Return the result of `of_people` and the number of records that each entry represents, an integer array.
 
-        There are fewer entries if the release holds counts.
+        If the release holds counts, there are fewer entries than records. The last item is None if each entry
+        represents 1 record.
         """
         self.schema[name]
         if name in self.cells or self.people is not None:
@@ -337,7 +348,7 @@ class Release(_Coded):
 
     @cached_property
     def _hidden(self) -> BoolArray:
-        """Whether each of `equivalence_classes` has only `*` as quasi-identifiers, as a boolean array (sets,)."""
+        """Whether all quasi-identifiers of each of the `equivalence_classes` are `*`: boolean array (classes,)."""
         names = self.schema.quasi_identifiers
         if not names or set(names) - set(self.treated("generalized", "suppressed")):
             return np.zeros(len(self.people_per_class), dtype=bool)
@@ -363,10 +374,12 @@ class Release(_Coded):
         return [name for name in self.schema.quasi_identifiers if name in labels]
 
     def widened(self, names: Iterable[str]) -> Release:
-        """Return the release with labels of `names` that end only at values that many people share.
+        """Return the release with widened labels in the columns `names`.
 
-        Other ends are moved outwards; see `Ranges` and `Ordered`. Classes may merge, but no class is divided; labels
-        may overlap.
+        A widened label ends only at values that many people share.
+
+        An end that few people share is moved outwards; see `Ranges` and `Ordered`. Classes may merge, but no class is
+        divided. The new labels may overlap.
         """
         given = {name: self.schema[name].public_domain.marked(self.cells[name]).array for name in names}
         found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
@@ -392,11 +405,11 @@ class Release(_Coded):
         Returns
         -------
         columns : dict of str to (integer array (m,), array)
-            For each name, the code of the value of each row, and the values.
+            For each column, the code of the value of each distinct row, and the values.
         times : integer array (m,)
-            The number of times that each row is published.
+            The number of times that each distinct row is published.
         place : integer array (rows,)
-            The distinct row to which each row of `cells` is equal.
+            The position of the distinct row to which each row of `cells` is equal.
         """
         columns = {name: encode_values(self.cells[name]) for name in (self.cells if names is None else names)}
         first, place = group_codes([codes for codes, _ in columns.values()], [len(v) for _, v in columns.values()])
@@ -410,11 +423,11 @@ class Release(_Coded):
             )
 
     def publish(self) -> tuple[Published, IntArray | None]:
-        """Return everything that an attacker receives and, separately, the key: the record of each published row.
+        """Return everything that an attacker receives and, as a second item, the key: the record of each published row.
 
-        The key is None for synthetic rows, and only the evaluator may use it. The order of the rows and the numbers of
-        the buckets are drawn from the operating system, so nobody can repeat them. If a seed were used, two releases of
-        the same people could be joined row by row.
+        Only the evaluator may use the key, which is None for synthetic rows. The order of the rows and the numbers of
+        the buckets are drawn by the random number generator of the operating system, so nobody can repeat these draws.
+        If a seed were used, two releases of the same people could be joined row by row.
         """
         self._check_records()
         key, buckets = _drawn(len(self)), self.buckets
@@ -426,7 +439,10 @@ class Release(_Coded):
         return self._handed_out(table, buckets), self._records(key)
 
     def _published(self, rng: Any) -> tuple[Published, IntArray | None]:
-        """Return the result of `publish` for an evaluation: with the same buckets, in an order that a seed repeats."""
+        """Return the result of `publish` for an evaluation, with rows in an order that a seed can repeat.
+
+        The numbers of the buckets stay unchanged.
+        """
         self._check_records()
         key = np.random.default_rng(rng).permutation(len(self))
         return self._handed_out(self.cells.iloc[key], self.buckets), self._records(key)
@@ -441,7 +457,7 @@ class Release(_Coded):
 
     @property
     def has_unprotected_rows(self) -> bool:
-        """Whether rows may be records of single people, with or without noise, because nothing generalizes them."""
+        """Whether rows may be records of single people, with or without noise, because rows are not generalized."""
         hidden = self.schema.quasi_identifiers and self.suppressed == self.record_count
         if self.buckets is not None or not (self.provenance.claims or hidden):
             return True
@@ -449,11 +465,11 @@ class Release(_Coded):
 
     @validated
     def show(self, rows: int = 12, *, rng: Randomness = 0, min_count: MinCount = LIMIT) -> pd.DataFrame:
-        """Return the quasi-identifiers of some random released rows, each shared by at least `min_count` people.
+        """Return the published quasi-identifiers of some random rows that at least `min_count` people share.
 
-        Other attributes are left out, because they are published as they are and could single out people together with
-        the quasi-identifiers. No label ends at a value that few people share, even if a study keeps such ends; see
-        `widened`.
+        Other attributes are left out, because they are published unchanged and could, together with the
+        quasi-identifiers, single out people. No label ends at a value that few people share, even if a study keeps such
+        ends; see `widened`.
 
         Parameters
         ----------
@@ -461,9 +477,10 @@ class Release(_Coded):
             The number of rows, from 0 to 12.
         rng : int, Generator or None
             The source of the random draw. The rows are sorted by content before the draw, so that the seed does not
-            disclose to whom they belong.
+            disclose to whom the rows belong.
         min_count : int
-            Rows that fewer people share are not shown, because such a row could be that of a single person.
+            The minimum number of people who share a row that is shown. A row that fewer people share could be the row
+            of a single person.
 
         Returns
         -------
@@ -473,7 +490,7 @@ class Release(_Coded):
         Raises
         ------
         ValueError
-            For a release that `has_unprotected_rows`, or for more than 12 rows.
+            For a release whose `has_unprotected_rows` is True, or for more than 12 rows.
         """
         if not 0 <= rows <= 12:
             raise UsageError(
@@ -496,7 +513,7 @@ class Release(_Coded):
 
 
 def sort_by_content(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a DataFrame sorted by their values, so that their order discloses nothing else.
+    """Return the rows of a DataFrame sorted by their values, so that the order discloses only the values.
 
     >>> sort_by_content(pd.DataFrame({"ward": ["b", "a"], "people": [2, 1]}))["people"].tolist()
     [1, 2]
@@ -506,17 +523,18 @@ def sort_by_content(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of a table without the index, attributes, names and categories that pandas adds.
+    """Return the cells of a table without its index, `attrs`, axis names and categories.
 
-    The order of categories may be that of the records, and a category may name a value that no record has.
+    Categories are removed because their order may be the order of the records, and because a category may be a value
+    that no record has.
     """
     return pd.DataFrame({name: decode_column(column).array for name, column in table.items()})
 
 
 def _drawn(size: int) -> IntArray:
-    """Return the numbers from 0 to `size` - 1 in an order that nobody can repeat.
+    """Return the numbers from 0 to `size` - 1 in a random order that nobody can repeat.
 
-    The operating system draws the order. With a pseudorandom generator, an attacker could compute the state of the
-    generator from known rows, and the positions of all other rows from that state.
+    The operating system draws the order. If a pseudorandom generator drew the order, an attacker could compute the
+    state of the generator from known rows and, from this state, the positions of all other rows.
     """
     return np.argsort(np.frombuffer(os.urandom(8 * size), dtype=np.uint64), kind="stable")

@@ -1,7 +1,7 @@
 """Rows that conform to a schema, with the number of records that each row represents.
 
 A sanitizer that works on distinct combinations (`Sanitizer.by_combinations`) accepts a `CombinationTable`. All other
-code accepts only a `Dataset`, whose rows are records, and refuses a `CombinationTable` by its type.
+code accepts only a `Dataset`, whose rows are records, and raises an error for a `CombinationTable`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from privnb.runtime.validation import validated
 
 
 class _Coded:
-    """The fields that `Microdata` computes from its rows on creation."""
+    """The fields that a `Microdata` object computes from its rows when it is created."""
 
     cells: pd.DataFrame
     codes: Mapping[str, IntArray]
@@ -36,12 +36,14 @@ class _Coded:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata(_Coded):
-    """Rows with the columns of a schema, checked on creation: the base class of `Dataset` and `CombinationTable`.
+    """Rows with the columns of a schema: the base class of `Dataset` and `CombinationTable`.
+
+    The rows are checked against the schema when the object is created.
 
     Attributes
     ----------
     times : integer array (rows,)
-        The number of records of each row; if None, each row is 1 record.
+        The number of records that each row represents; if None, each row is 1 record.
     """
 
     name: str
@@ -86,21 +88,22 @@ class Microdata(_Coded):
 
     @property
     def record_count(self) -> int:
-        """The number of records."""
+        """The number of records that the rows represent."""
         return len(self) if self.times is None else int(self.times.sum())
 
     def __getstate__(self) -> dict[str, Any]:  # other processes compute these fields again
         return {name: value for name, value in vars(self).items() if name not in ("table", "alike")}
 
     def marked(self, name: str) -> pd.Series:
-        """Return a column as hierarchies read it, with the mark in place of each missing number."""
+        """Return a column in the form that hierarchies accept, with the mark in place of each missing number."""
         return self.schema[name].public_domain.marked(self.cells[name])
 
     @cached_property
     def alike(self) -> tuple[IntArray, IntArray]:
-        """The sets of rows with equal quasi-identifiers, in the order of their codes.
+        """The sets of rows with equal quasi-identifiers, in the order of the codes of the quasi-identifiers.
 
-        The result is two integer arrays: the first row of each set, and the set of each row.
+        The value is two integer arrays: the position of the first row of each set, and the number of the set of each
+        row.
         """
         columns = [*self.codes.values()] or [np.zeros(len(self), dtype=np.int64)]
         found = group_codes(columns, [int(column.max()) + 1 for column in columns])
@@ -109,7 +112,10 @@ class Microdata(_Coded):
         return found
 
     def lent(self) -> Self:
-        """Return a copy for other authors' code, which may change the copy without an effect on this object."""
+        """Return a copy for code of other authors.
+
+        If such code changes the copy, this object stays unchanged.
+        """
         other = copy.copy(self)
         object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies on write
         object.__setattr__(other, "alike", self.alike)
@@ -119,7 +125,7 @@ class Microdata(_Coded):
 
     @cached_property
     def people(self) -> IntArray | None:
-        """The person of each row, numbered from 0; None without a key of people."""
+        """The number of the person of each row, from 0; None if the schema has no key of people."""
         if self.schema.person is None:
             return None
         codes = encode_values(self.cells[self.schema.person])[0]
@@ -128,7 +134,7 @@ class Microdata(_Coded):
 
     @cached_property
     def weights(self) -> FloatArray | None:
-        """The sampling weight of each row; None without weights."""
+        """The sampling weight of each row; None if the schema has no weights."""
         if self.schema.weight is None:
             return None
         weights = pd.to_numeric(decode_column(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
@@ -137,12 +143,12 @@ class Microdata(_Coded):
 
     @property
     def headcount(self) -> int:
-        """The number of people or, without a key of people, the number of records."""
+        """The number of people or, if the schema has no key of people, the number of records."""
         return self.record_count if self.people is None else int(self.people.max()) + 1
 
     @cached_property
     def shared(self) -> dict[str, IntArray]:
-        """The positions of each quasi-identifier that at least `withholding.LIMIT` people share."""
+        """The positions of the values of each quasi-identifier that at least `withholding.LIMIT` people share."""
         found = {}
         for name, codes in self.codes.items():
             index, occurring = factorize(codes, sort=True)  # few of a billion values of a domain occur
@@ -150,12 +156,13 @@ class Microdata(_Coded):
         return found
 
     def in_bands(self, *names: str) -> Self:
-        """Return the same records with the numeric columns `names` as categories (see `bands`) and all other columns.
+        """Return the same records with the numbers of the columns `names` replaced by bands; see the module `bands`.
 
         Parameters
         ----------
         names : str, any number of them
-            The numeric attributes, which must not be quasi-identifiers, because hierarchies generalize these.
+            The attributes to replace. Attributes that are not numeric stay unchanged. A numeric attribute must not be a
+            quasi-identifier, because hierarchies generalize quasi-identifiers.
 
         Returns
         -------
@@ -165,7 +172,7 @@ class Microdata(_Coded):
         Raises
         ------
         ValueError
-            For a quasi-identifier.
+            If a numeric attribute in `names` is a quasi-identifier.
         """
         bands = {name: Bands.of(self.schema[name].numbers) for name in names if self.schema[name].numeric}
         if known := [name for name in bands if name in self.schema.quasi_identifiers]:
@@ -184,7 +191,10 @@ class Microdata(_Coded):
 
 
 def check_times(times: Any, rows: int) -> IntArray:
-    """Return the number of records of each row, integer array (rows,). Raise UsageError for any other argument."""
+    """Return `times`, the number of records of each row, as an integer array (rows,).
+
+    Raises UsageError if `times` is not an array of whole numbers of at least 1 with one entry per row.
+    """
     times = np.asarray(times)
     if times.shape != (rows,) or times.dtype.kind not in "iu" or (times < 1).any():
         raise UsageError(f"`times` must be an array ({rows},) of whole numbers of at least 1, one for each row.")
@@ -193,14 +203,14 @@ def check_times(times: Any, rows: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CombinationTable(Microdata):
-    """Distinct combinations of published values, with the number of records that have each combination.
+    """Distinct combinations of published values, and the number of records that have each combination.
 
     Parameters
     ----------
     name, table, schema, hierarchies
-        As in a `Dataset`, but all rows of `table` may differ.
+        The same as in a `Dataset`, except that the rows of `table` are combinations instead of records.
     times : integer array (rows,)
-        The number of records with each combination, at least 1.
+        The number of records that have each combination, at least 1.
     """
 
     times: IntArray
@@ -213,7 +223,7 @@ class CombinationTable(Microdata):
     @classmethod
     @validated
     def of(cls, data: Microdata) -> tuple[CombinationTable, IntArray]:
-        """Return the distinct rows of `Microdata` in the published columns and the key of people.
+        """Return the distinct rows of `data`, compared only in the published columns and the key of people.
 
         Parameters
         ----------
@@ -221,10 +231,10 @@ class CombinationTable(Microdata):
 
         Returns
         -------
-        counted : Counted
+        counted : CombinationTable
             The distinct rows without identifiers and weights, sorted by the codes of their columns.
         place : integer array
-            The distinct row to which each row of `data` is equal.
+            The position of the distinct row to which each row of `data` is equal.
         """
         roles = (*PUBLISHED, Role.PERSON)
         schema = replace(data.schema, attributes=tuple(a for a in data.schema.attributes if a.role in roles))

@@ -1,6 +1,6 @@
 """Schemas: the role, the public domain and the unit of each column of a table.
 
-A domain is public knowledge. The data owner states the domain, which is never read from the records, because a bound
+A domain is public knowledge. The data owner states the domain. A domain is never read from the records, because a bound
 that depends on the records would disclose something about the records.
 """
 
@@ -27,13 +27,14 @@ from privnb.runtime.validation import Positive, Validated, instead
 
 
 class SchemaError(InputError):
-    """A table, a schema and a hierarchy do not match each other."""
+    """A table, its schema and its hierarchies do not match, or one of them is not valid."""
 
 
 class NotForThisTable(InputError):
-    """A question has no answer for this table; the message gives the reason and what to change.
+    """A question cannot be answered for this table; the message states the reason and what to change.
 
-    If a notebook raises this error, the notebook's page in the report shows the message; other pages are not affected.
+    If a notebook raises this error, the page of the notebook in the report shows the message; other pages are not
+    affected.
     """
 
 
@@ -48,9 +49,10 @@ def check_name(kind: str, name: str) -> None:
 
 
 def describe_commonest(values: Any, times: pd.Series | None = None) -> str:
-    """Return the three most common values with their counts, for errors: "'green' (2), 'pink' (1)".
+    """Return the three most common values and their counts, for errors: "'green' (2), 'pink' (1)".
 
-    `times`, a Series with the index of `values`, is the number of records of each value; by default, it is 1.
+    `times`, a Series with the index of `values`, is the number of records that each value represents; by default, each
+    value represents 1 record.
     """
     values = pd.Series(values)
     if times is None:
@@ -61,12 +63,12 @@ def describe_commonest(values: Any, times: pd.Series | None = None) -> str:
 
 
 def _records(rows: Any, times: pd.Series | None) -> int:
-    """Return the number of records that `rows`, a Series, represent; for `times`, see `Schema.check`."""
+    """Return the number of records that the entries of the Series `rows` represent; for `times`, see `Schema.check`."""
     return len(rows) if times is None else int(times.loc[rows.index].sum())
 
 
 def _is_mark(text: str) -> bool:
-    """Return whether a label with this text can mean only a missing number."""
+    """Return whether a label with this text can only be the mark of a missing number."""
     digits = any(letter.isdigit() for letter in text)
     return text.strip() == text not in ("", "*") and not digits and bool(np.isnan(pd.to_numeric(text, errors="coerce")))
 
@@ -74,7 +76,8 @@ def _is_mark(text: str) -> bool:
 def to_numbers(column: pd.Series) -> pd.Series:
     """Return a column of a numeric attribute as numbers, so that "9", 9 and 9.0 are the same value.
 
-    A missing number is NaN. A value that is not a number stays unchanged, and the domain refuses it.
+    A missing number becomes NaN. A value that is not a number stays unchanged; the check against the domain later
+    raises an error for such a value.
     """
     if is_coded(column.dtype):
         return column if pd.api.types.is_numeric_dtype(column.cat.categories.dtype) else map_values(to_numbers, column)
@@ -88,7 +91,7 @@ def to_numbers(column: pd.Series) -> pd.Series:
 
 
 def to_text(value: object) -> str:
-    """Return a value as hierarchies write it: whole numbers without a decimal point, and no exponents."""
+    """Return a value as hierarchies write it: a whole number has no decimal point, and no number has an exponent."""
     if not isinstance(value, float | np.floating) or not np.isfinite(value):
         return str(value)
     number = round(float(value), 10)  # as in `Numbers.value`, so that 0.1 + 0.2 is 0.3
@@ -96,7 +99,7 @@ def to_text(value: object) -> str:
 
 
 class _Domain:
-    """A public domain."""
+    """A public domain: the base class of `Numbers` and `Categories`."""
 
     missing: str | None = None
     mark: str | None = None  # the value of the domain that marks a missing value
@@ -104,11 +107,14 @@ class _Domain:
     widened: bool = False  # whether it was widened to include values of the records
 
     def has(self, values: Any) -> BoolArray:
-        """Return, as a boolean array, which values of an array without missing values are in the domain."""
+        """Return, as a boolean array (m,), whether each of `values` is in this domain.
+
+        `values` is an array (m,) without missing values.
+        """
         raise NotImplementedError
 
     def marked(self, column: pd.Series) -> pd.Series:
-        """Return a Series with the mark in place of each missing value."""
+        """Return the column with the mark of this domain in place of each missing value."""
         if self.missing is None:
             return column
         if is_coded(column.dtype):
@@ -122,7 +128,10 @@ class _Domain:
         return column.astype(object).where(column.notna(), self.missing)
 
     def outside(self, column: pd.Series) -> pd.Series:
-        """Return the entries of `column` that are not in this domain, including missing entries."""
+        """Return the entries of `column` that are not in this domain.
+
+        A missing entry is in the domain only if the domain allows missing values.
+        """
         try:
             index, distinct = factorize_categories(column)
         except TypeError:  # a cell may hold a list, whose text is not in the domain
@@ -134,7 +143,7 @@ class _Domain:
 
 
 class Role(StrEnum):
-    """The meaning of an attribute for privacy."""
+    """The role of an attribute: what it means for the privacy of a person."""
 
     IDENTIFIER = "identifier"  # names a person; dropped from every release
     PERSON = "person"  # the key of the person or household of a row; dropped, and used to count people
@@ -149,7 +158,7 @@ PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 
 def round_binary(found: Any, places: int = 10) -> FloatArray:
-    """Return numbers without the rounding error of binary fractions.
+    """Return numbers without the rounding errors of binary fractions.
 
     Parameters
     ----------
@@ -171,34 +180,34 @@ def round_binary(found: Any, places: int = 10) -> FloatArray:
 
 @dataclass(frozen=True)
 class Numbers(_Domain):
-    """The numbers from `low` to `high`, both included, in steps of `step`, and a missing number if there is a mark.
+    """The numbers from `low` to `high`, including both, in steps of `step`, and a missing number if there is a mark.
 
-    A missing number is NaN in a column of floats. The code of a missing number is the last code, and its distance from
-    each number is the distance from low to high.
+    A missing number is NaN in a column of floats. The code of a missing number is the last code. The distance between a
+    missing number and any number is the distance between low and high.
 
     Parameters
     ----------
     low, high : float
     step : float
-        The distance between neighboring numbers; low and high are a whole number of steps apart.
+        The distance between neighboring numbers; the distance between low and high must be a whole number of steps.
     cuts : float or tuple of float, optional
         The increasing numbers at which public intervals begin, in addition to `low`. A single number is the width of
-        all intervals, counted from 0. The default width is a round number that makes ten to twenty intervals, or fewer
-        in a narrow domain. Published ranges end at cuts rather than at values that few people share. Cuts should
-        therefore be public knowledge, such as the age limits of a law.
+        all intervals, which begin at the multiples of the width. The default width is a round number that results in
+        ten to twenty intervals, or in fewer intervals if the domain is narrow. Published ranges end at cuts rather than
+        at values that few people share. Cuts should therefore be public knowledge, such as the age limits of a law.
     missing : str, optional
-        The text for a missing number in files and published labels; None if no number may be missing.
+        The mark: the text of a missing number in files and published labels; None if no number may be missing.
     missing_is_public : bool
-        Whether everybody may know which numbers are missing. In that case, a promise of epsilon need not cover which
-        numbers are missing.
+        Whether everybody may know which numbers are missing. If so, a promise of epsilon need not cover this
+        information.
     widened : bool
-        Whether an end was read from the records; if so, promises of epsilon do not hold.
+        Whether `low` or `high` was read from the records; if so, promises of epsilon do not hold.
 
     Raises
     ------
     SchemaError
-        Unless low < high and step > 0; for more than 2^31 values; for cuts that do not divide the domain; and for a
-        mark that is empty, is `*` or looks like a number or a range.
+        If `low` is not below `high`, or `step` is not above 0; if the domain has more than 2^31 values; if the cuts do
+        not divide the domain; or if the mark is empty, is `*`, or looks like a number or a range.
 
     >>> Numbers(17, 99).width
     82
@@ -251,33 +260,33 @@ class Numbers(_Domain):
 
     @property
     def width(self) -> float:
-        """The largest value minus the smallest value, which is the largest possible change of one value."""
+        """The highest minus the lowest number, which is the largest possible change of one value."""
         return self.high - self.low
 
     @cached_property
     def steps(self) -> int:
-        """The code of `high`, the highest code of a number."""
+        """The number of steps from `low` to `high`, which is also the code of `high`."""
         return int(np.rint(self.width / self.step))
 
     @property
     def size(self) -> int:
-        """The number of values, including the missing value."""
+        """The number of values in the domain, including the missing number."""
         return self.steps + 1 + (self.missing is not None)
 
     @property
     def mark(self) -> str | None:  # type: ignore[override]  # the other domains have it as a read-only field
-        """The value of the domain that marks a missing number; the same as `missing`."""
+        """The text that marks a missing number; the same as `missing`."""
         return self.missing
 
     @property
     def middle(self) -> float:
-        """The number halfway from low to high, rounded to a step."""
+        """The number halfway between low and high, rounded to a step."""
         return self.value(int(self.codes((self.low + self.high) / 2)))
 
     def codes(self, values: Any) -> IntArray:
-        """Return the number of steps of `values` above `low`, as an integer array; `steps` + 1 for a missing number.
+        """Return the number of steps from `low` to each value, as an integer array; `steps` + 1 for a missing number.
 
-        Values are numbers, texts of numbers, NaN or the mark of a missing number.
+        A value is a number, the text of a number, NaN or the mark of a missing number.
         """
         if self.missing is not None:
             values = np.asarray(values)
@@ -286,17 +295,24 @@ class Numbers(_Domain):
         return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
 
     def filled(self, values: Any) -> Array:
-        """Return an array of numbers with `middle` in place of each missing number."""
+        """Return `values` as an array of numbers, with `middle` in place of each missing number."""
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.middle, values)
 
     def points(self, values: Any) -> Array:
-        """Return numbers as points on a line; a missing number is at least the domain's width from every number."""
+        """Return numbers as points on a line.
+
+        The distance between the point of a missing number and the point of any number is at least the width of the
+        domain.
+        """
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.high + self.width, values)
 
     def distances(self, one: Any, other: Any) -> FloatArray:
-        """Return the distance between each pair of numbers, or the width of the domain if one number is missing."""
+        """Return the distance between each pair of numbers, as a float array.
+
+        If exactly one number of a pair is missing, the distance is the width of the domain.
+        """
         found, (gap, other_gap) = np.abs(np.subtract(one, other)), (pd.isna(np.asarray(each)) for each in (one, other))
         return np.where(gap & other_gap, 0, np.where(gap | other_gap, self.width, found))
 
@@ -307,18 +323,18 @@ class Numbers(_Domain):
 
     @cached_property
     def _starts(self) -> IntArray:
-        """The codes at which public intervals begin, and the first code above the domain."""
+        """The codes at which public intervals begin, the code of a missing number, and the first unused code."""
         return np.array([0, *self.codes(self.cuts), *range(self.steps + 1, self.size + 1)])
 
     def value(self, code: int) -> Any:
-        """Return the number at a code, without a decimal point if it is whole, or the mark of a missing number."""
+        """Return the number at a code, as an int if it is whole; for the code of a missing number, return the mark."""
         if code > self.steps and self.missing is not None:
             return self.missing
         number = round(float(self.low + int(code) * self.step), 10)  # with 32 bits, a code times a step could overflow
         return int(number) if number.is_integer() else number
 
     def has(self, values: Any) -> BoolArray:
-        """Return, as a boolean array, which of `values`, array (m,), are in this domain or are its mark."""
+        """Return, as a boolean array (m,), whether each of `values`, an array (m,), is in the domain or its mark."""
         values = np.asarray(values)
         numbers = pd.to_numeric(values, errors="coerce")
         if numbers.dtype.kind == "c":  # complex numbers have no order
@@ -330,20 +346,20 @@ class Numbers(_Domain):
         return inside | (values == self.missing) if self.missing is not None else inside
 
     def written(self, column: Any) -> Array:
-        """Return numbers as labels write them, with the mark for missing numbers, as an object array (n,)."""
+        """Return numbers as labels write them, as an object array (n,) with the mark for each missing number."""
         codes, index = np.unique(self.codes(column), return_inverse=True)
         return np.array([to_text(self.value(code)) for code in codes.tolist()], dtype=object)[index]
 
     def read(self, column: pd.Series) -> pd.Series:
-        """Return a Series as `to_numbers` does, with NaN for the mark."""
+        """Return the result of `to_numbers` for a Series in which the mark of a missing number is replaced by NaN."""
         given = column if self.missing is None else map_values(lambda cells: cells.mask(cells == self.missing), column)
         return to_numbers(given)
 
     def rounded(self, column: pd.Series) -> pd.Series:
-        """Return a Series with each number rounded to the nearest step; a mark becomes NaN.
+        """Return a Series with each number rounded to the nearest step; the mark of a missing number becomes NaN.
 
-        Numbers halfway between two steps are rounded to the even step. Values outside the domain, and values that are
-        not numbers, stay unchanged.
+        A number halfway between two steps is rounded to the step with an even code. Values outside the domain, and
+        values that are not numbers, stay unchanged.
         """
         if is_coded(column.dtype):
             return map_values(self.rounded, column)
@@ -364,7 +380,7 @@ LISTED = 50  # the maximum number of values in a domain that is shown with examp
 
 @dataclass(frozen=True)
 class Categories(_Domain):
-    """A fixed list of values, written as text.
+    """A fixed list of values, which are texts.
 
     Parameters
     ----------
@@ -372,10 +388,10 @@ class Categories(_Domain):
     mark : str, optional
         The value that marks a missing value; None if there is no mark.
     of_records : bool
-        Whether the values were read from the records. If so, a value could identify a person, and no report names the
+        Whether the values were read from the records. If so, a value could identify a person, and no report shows the
         values.
     widened : bool
-        Whether some values were added to a described domain because the records hold them.
+        Whether values of the records were added to the values that the owner described.
     """
 
     values: tuple[str, ...]
@@ -407,7 +423,7 @@ class Categories(_Domain):
         return pd.Index(self.values).get_indexer(pd.Index(values))
 
     def has(self, values: Any) -> BoolArray:
-        """Return, as a boolean array, which of `values`, array (m,), are in this domain."""
+        """Return, as a boolean array (m,), whether each of `values`, an array (m,), is in this domain."""
         known = set(self.values)
         return np.fromiter((value in known for value in values), dtype=bool, count=len(values))
 
@@ -418,7 +434,7 @@ AnyRole = Annotated[Role, instead(Role, f"Give one of {', '.join(f'Role.{role.na
 
 @dataclass(frozen=True)
 class Attribute(Validated):
-    """One column.
+    """A column of a table: its name, role, public domain and unit, and further facts that the owner states.
 
     Parameters
     ----------
@@ -428,18 +444,18 @@ class Attribute(Validated):
         The public domain. Only identifiers, keys of people and unused columns need no domain.
     unit : str
     form_of : str
-        Another column that has the same content in another form, such as education as text and as a number from 1 to
-        16.
+        The name of another column that has the same content in another form. For example, one column contains education
+        as text, and another column contains education as a number from 1 to 16.
     sensitivity : float, optional
-        The largest possible change of one value, if a source states another number than the width of the domain.
+        The largest possible change of one value, if a source states a number that differs from the width of the domain.
     cannot_be_known : str
-        The owner's reason why no adversary can know the values of a neutral column; empty if an adversary may know
-        them.
+        The owner's reason why no adversary can know the values of a neutral column; empty if an adversary may know the
+        values.
     harmless : dict of str to str
-        Values of a sensitive attribute whose disclosure harms nobody, each with the owner's reason.
+        The values of a sensitive attribute whose disclosure harms nobody, with the owner's reason for each value.
     public_distribution : dict of str to float
-        The shares of the values of a sensitive attribute, each from 0 to 1, that are public without the release. If it
-        is empty, the distribution in the whole table counts as public.
+        The share of each value of a sensitive attribute, from 0 to 1, if these shares are public without the release.
+        If the dict is empty, the distribution in the whole table counts as public.
     """
 
     HINT: ClassVar[str] = "Take one from a schema: schema[name]."
@@ -480,7 +496,10 @@ class Attribute(Validated):
             )
 
     def _check_values(self, key: str, values: Collection[str]) -> None:
-        """Raise SchemaError if `key` is stated for a column that is not sensitive or for a value outside the domain."""
+        """Raise SchemaError if one of `values` is not in the domain, or if a non-sensitive attribute has `values`.
+
+        `key` is the name of the field that contains the values, for the error.
+        """
         if values and self.role is not Role.SENSITIVE:
             raise SchemaError(
                 f"column '{self.name}' has the role {self.role}, and only values of a sensitive attribute can have "
@@ -495,35 +514,44 @@ class Attribute(Validated):
 
     @property
     def numeric(self) -> bool:
-        """Whether the domain is a domain of numbers."""
+        """Whether the domain is a `Numbers` domain."""
         return isinstance(self.domain, Numbers)
 
     @property
     def knowable(self) -> bool:
-        """Whether an adversary may know the value of a person.
+        """Whether an adversary may know a person's value of this attribute.
 
-        The answer is True for a quasi-identifier, and for a neutral column unless its owner states why nobody can know
-        it.
+        The value is True for a quasi-identifier, and for a neutral column unless the owner states why no adversary can
+        know the values of the column.
         """
         return self.role is Role.QUASI_IDENTIFIER or (self.role is Role.NEUTRAL and not self.cannot_be_known)
 
     @property
     def numbers(self) -> Numbers:
-        """The domain of a numeric attribute. Raises SchemaError for any other attribute."""
+        """The domain of a numeric attribute.
+
+        Raises SchemaError for any other attribute.
+        """
         if not isinstance(self.domain, Numbers):
             raise SchemaError(f"'{self.name}' must be a numeric attribute; its domain is {self.domain}.")
         return self.domain
 
     @property
     def categories(self) -> Categories:
-        """The domain of a categorical attribute. Raises SchemaError for any other attribute."""
+        """The domain of a categorical attribute.
+
+        Raises SchemaError for any other attribute.
+        """
         if not isinstance(self.domain, Categories):
             raise SchemaError(f"'{self.name}' must be a categorical attribute; its domain is {self.domain}.")
         return self.domain
 
     @property
     def public_domain(self) -> Numbers | Categories:
-        """The domain of a published attribute. Raises SchemaError for an attribute without a domain."""
+        """The public domain of the attribute.
+
+        Raises SchemaError for an attribute without a domain.
+        """
         if self.domain is None:
             raise SchemaError(
                 f"'{self.name}' must have a public domain. State the values, or the low and the high of the domain."
@@ -531,7 +559,7 @@ class Attribute(Validated):
         return self.domain
 
     def coded(self, column: Any) -> tuple[IntArray, Array]:
-        """Return the result of `encode_values` for a column of this attribute, with the mark for a missing number."""
+        """Return the result of `encode_values` for a column of this attribute, with missing numbers as their mark."""
         codes, values = encode_values(column)
         if self.domain is not None and self.domain.missing is not None and pd.isna(values[-1:]).any():
             values = np.append(values[:-1].astype(object), self.domain.missing)
@@ -545,14 +573,14 @@ class Schema:
     Parameters
     ----------
     dataset : str
-        The name of the table in errors.
+        The name of the dataset, which errors contain.
     attributes : tuple of Attribute
 
     Raises
     ------
     SchemaError
-        For a forbidden or repeated name, two used columns with forms of one content, two keys of people, or a published
-        column without a domain.
+        If a name has a forbidden character or is repeated, if two columns in use have the same content in two forms, if
+        there are two keys of people or two weights, or if a published column has no domain.
     """
 
     dataset: str
@@ -602,7 +630,7 @@ class Schema:
         )
 
     def names(self, *roles: Role) -> list[str]:
-        """Return the names of the attributes with one of the `roles`, or of all attributes, in column order."""
+        """Return, in column order, the names of the attributes with one of the `roles`; by default, all names."""
         return [attribute.name for attribute in self.attributes if not roles or attribute.role in roles]
 
     @property
@@ -622,11 +650,11 @@ class Schema:
 
     @property
     def unknowable(self) -> dict[str, str]:
-        """The neutral columns that no adversary can know, with the owner's reason for each column."""
+        """The owner's reason for each neutral column whose values no adversary can know, as `{name: reason}`."""
         return {each.name: each.cannot_be_known for each in self.attributes if each.cannot_be_known}
 
     def with_known(self, names: Collection[str]) -> Schema:
-        """Return the schema with the neutral columns `names` as quasi-identifiers that an adversary knows."""
+        """Return the schema in which the neutral columns `names`, which an adversary knows, are quasi-identifiers."""
         known = (
             replace(each, role=Role.QUASI_IDENTIFIER, cannot_be_known="") if each.name in names else each
             for each in self.attributes
@@ -635,21 +663,21 @@ class Schema:
 
     @property
     def person(self) -> str | None:
-        """The name of the key of the person or household; None if each row is a different person."""
+        """The name of the key of the person or household; None if each row belongs to a different person."""
         return next(iter(self.names(Role.PERSON)), None)
 
     @property
     def weight(self) -> str | None:
-        """The name of the sampling weights; None if each record represents only itself."""
+        """The name of the column with the sampling weights; None if each record represents only itself."""
         return next(iter(self.names(Role.WEIGHT)), None)
 
     @property
     def published(self) -> list[str]:
-        """The names of all attributes in a release: all columns except identifiers, the key of people, and weights."""
+        """The names of all published attributes, which are the quasi-identifiers, sensitive and neutral attributes."""
         return self.names(*PUBLISHED)
 
     def marked(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of these attributes as hierarchies read it, with the mark for each missing number."""
+        """Return a table in the form that hierarchies accept, with the mark in place of each missing number."""
         found = table.copy(deep=False)  # pandas copies the parts that are changed
         for attribute in self.attributes:
             if attribute.domain is not None and attribute.domain.missing is not None and attribute.name in table:
@@ -657,7 +685,7 @@ class Schema:
         return found
 
     def described(self) -> pd.DataFrame:
-        """Return a table of the attributes for people: name, role, public domain and unit."""
+        """Return a table of the attributes for display: name, role, public domain and unit."""
         rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]
         return pd.DataFrame(rows, columns=["attribute", "role", "public domain", "unit"])
 
@@ -667,18 +695,18 @@ class Schema:
         sensitivities: Mapping[str, float] = MappingProxyType({}),
         cannot_be_known: Mapping[str, str] = MappingProxyType({}),
     ) -> Schema:
-        """Return the attributes that `{name: role}` names, with these roles and without unused attributes.
+        """Return the schema of the attributes in `roles`, with these roles and without unused attributes.
 
-        The key of people and the weights stay unless `roles` names these columns, or gives these roles to other
-        columns. These roles are facts of the table, and not a choice of the study.
+        The key of people and the weights stay in the schema, because these roles are facts of the table and not a
+        choice of the study. `roles` can give another role to one of these two columns, or its role to another column.
 
         Parameters
         ----------
         roles : dict of str to Role or str
         sensitivities : dict of str to float
-            Sensitivities that differ from the width of the domain, by attribute.
+            The sensitivities that differ from the width of the domain, by attribute.
         cannot_be_known : dict of str to str
-            The reasons why no adversary can know some neutral columns, by column.
+            The reasons why no adversary can know the values of some neutral columns, by column.
 
         Returns
         -------
@@ -705,7 +733,7 @@ class Schema:
         return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
 
     def check(self, table: pd.DataFrame, least: int = 2, times: pd.Series | None = None) -> None:
-        """Raise SchemaError unless `table` has exactly the schema's columns and only values of their domains.
+        """Raise SchemaError unless `table` has exactly the schema's columns, with values in the columns' domains.
 
         Parameters
         ----------
@@ -713,7 +741,7 @@ class Schema:
         least : int
             The minimum number of rows.
         times : Series, optional
-            The number of records of each row, with the index of `table`; by default, it is 1.
+            The number of records that each row represents, with the index of `table`; by default, each row is 1 record.
         """
         columns = list(table.columns)
         if twice := sorted({str(c) for c in columns if columns.count(c) > 1}):
@@ -741,12 +769,12 @@ class Schema:
             )
 
     def check_records(self, number: int) -> None:
-        """Raise SchemaError unless there are at least 2 records."""
+        """Raise SchemaError unless `number`, the number of records, is at least 2."""
         if number < 2:
             raise SchemaError(f"dataset '{self.dataset}': a table must have at least 2 records; got {number}.")
 
     def _check_column(self, attribute: Attribute, column: pd.Series, times: pd.Series | None) -> str:
-        """Return the part of an error about values outside the domain; empty if there are no such values."""
+        """Return the part of an error message that describes values outside the domain; empty without such values."""
         if attribute.role is Role.PERSON and (missing := column.isna()).any():
             first = f", the first in record {missing.argmax() + 1}" if times is None else ""
             raise SchemaError(

@@ -1,4 +1,4 @@
-"""The treatment of each column of a release, and the origin of its rows, which attacks and measures check."""
+"""The treatment of each column of a release, and the origin of the rows; attacks and measures check both facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ UNTRUE = ("noisy", "perturbed", "synthetic")  # the kinds whose cells need not h
 
 
 class Unreadable(UsageError):
-    """An attack or a measure is not defined for this treatment of columns or this origin of rows."""
+    """An attack or a measure is not defined for the treatment of the columns or for the origin of the rows."""
 
 
 class Rows(StrEnum):
@@ -45,10 +45,11 @@ class Rows(StrEnum):
 class Law:
     """The distribution of the noise in one column.
 
-    The distribution is public, so an adversary can compute how likely each true value is, given a noisy cell. A
-    subclass is a frozen dataclass of its parameters, describes itself in `__str__`, and implements the closed forms
-    that exist for it. Measures that need another closed form are not available. Positions are numbers of steps of the
-    public domain, or of categories, from 0.
+    The distribution is public, so an adversary who sees a noisy cell can compute how likely each true value is. A
+    subclass is a frozen dataclass whose fields are the parameters of the distribution, describes itself in `__str__`,
+    and implements the closed forms that exist for the distribution. A measure that needs a closed form that a subclass
+    does not implement is not available. The position of a number is its number of steps from the low end of the public
+    domain; the position of a category is its number in the list of categories, from 0.
 
     Attributes
     ----------
@@ -60,9 +61,11 @@ class Law:
     together: "Jointly | None" = None
 
     def vulnerability(self, prior: FloatArray, positions: IntArray) -> float:
-        """Return the probability of a correct guess of the true value from a noisy cell, `max(prior)` to `sum(prior)`.
+        """Return the probability of a correct guess of the true value from a noisy cell.
 
-        `prior`, a float array (m,), holds the probability of each of the ascending `positions`, an integer array (m,).
+        The probability lies between `max(prior)` and `sum(prior)`.
+
+        `prior`, a float array (m,), holds the probability of each of `positions`, an ascending integer array (m,).
         """
         raise self._without("the probability that a cell is guessed")
 
@@ -71,39 +74,45 @@ class Law:
         raise self._without("the most that a cell can reveal")
 
     def surprise(self, true: IntArray, seen: Array) -> FloatArray:
-        """Return, as a float array, the negative log-likelihood of each cell given each position, up to a constant.
+        """Return the negative log-likelihood of each published cell given its true position, as a float array.
 
-        `true` is an integer array of positions. `seen` is an array of the same shape, in steps from 0 or as positions
-        of categories.
+        The result omits a constant. `true` is an integer array of positions. `seen` is an array of published cells,
+        whose shape is the same; it holds steps from the low end of the domain, or positions of categories.
         """
         raise self._without("the probability that a row belongs to a person")
 
     def transition(self, size: int) -> FloatArray:
-        """Return the probability of each published value given each true value, as a float array (size, size)."""
+        """Return the probability of each published value given each true value, as a float array (true, published)."""
         raise self._without("the probability that one value becomes another")
 
     def amplification(self, size: int) -> float:
-        """Return gamma, the largest ratio of the probabilities of a cell given two true values, which is at least 1."""
+        """Return gamma, at least 1: the largest ratio between the probabilities of a cell under two true values."""
         raise self._without("the largest ratio of a cell's probabilities under two true values")
 
     def cumulative(self, noise: Any) -> FloatArray:
-        """Return, as a float array, the probability that the noise is at most each number, in the attribute's unit."""
+        """Return, as a float array, the probability that the noise is at most each number in `noise`.
+
+        The numbers are in the unit of the attribute.
+        """
         raise self._without("the probability that noise is at most a number")
 
     @property
     def variance(self) -> float:
-        """The mean square of the noise, whose mean is 0, above 0 and in the square of the attribute's unit."""
+        """The variance of the noise, in the square of the attribute's unit; above 0.
+
+        The mean of the noise is 0.
+        """
         raise self._without("the mean square of the noise")
 
     def covariance(self, other: str) -> float:
-        """Return the covariance with the noise in the column `other`; 0 if the noise is drawn independently."""
+        """Return the covariance between this noise and that in the column `other`; 0 if they are independent."""
         return 0.0
 
     def found(self, groups: Sequence[IntArray]) -> float:
-        """Return the expected number of people who are re-identified by their noisy cells.
+        """Return the expected number of people whom an adversary re-identifies by their noisy cells.
 
-        `groups` lists the ascending positions of the people in each group that an adversary can distinguish, as integer
-        arrays.
+        `groups` lists, for each group that an adversary can distinguish from other groups, the positions of the people
+        in the group, as an ascending integer array.
         """
         return float(sum(self.vulnerability(np.ones(len(group)), group) for group in groups))
 
@@ -113,7 +122,7 @@ class Law:
 
 @contextmanager
 def name_column(name: str) -> Iterator[None]:
-    """Add the name of a column to an error that the law of the column raises in this context."""
+    """Add the name of a column to an error that the column's law raises inside the `with` statement."""
     try:
         yield
     except Unreadable as error:
@@ -122,14 +131,15 @@ def name_column(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Jointly:
-    """Several columns that are drawn together, with one law over the combinations of their values.
+    """Several columns whose values are drawn together, according to one law over the combinations of the values.
 
     Parameters
     ----------
     names : tuple of str
-        The columns.
+        The names of the columns.
     sizes : tuple of int
-        The number of values of each column. The position of a combination varies fastest with the last column.
+        The number of values of each column. Combinations are numbered in the order in which the last column varies
+        fastest.
     law : Law
         The law over the positions of all combinations.
     """
@@ -139,7 +149,9 @@ class Jointly:
     law: Law
 
     def positions(self, columns: Sequence[IntArray] | Sequence[Sequence[int]]) -> IntArray:
-        """Return the position of each combination, integer array (n,); `columns` are integer arrays (n,).
+        """Return the position of each combination, as an integer array (n,).
+
+        `columns` holds the positions of the values in each column, as integer arrays (n,).
 
         >>> int(Jointly(("age", "sex"), (3, 2), Law()).positions([np.array([2]), np.array([1])])[0])
         5
@@ -171,12 +183,15 @@ class Treatment:
 
     @property
     def noise_law(self) -> Law:
-        """The law of a noisy column. Raises Unreadable for any other column, because such a column has no law."""
+        """The law of a noisy column.
+
+        Raises Unreadable for any other column, because such a column has no law.
+        """
         if self.law is None:
             raise Unreadable(f"only a noisy column has a law; this column is {self.kind}.")
         return self.law
 
 
 def select_columns(columns: Mapping[str, Treatment], *kinds: str) -> tuple[str, ...]:
-    """Return the names of the columns in `{name: Treatment}` with one of these treatments."""
+    """Return the names of the columns that have one of the treatments `kinds`; `columns` is `{name: Treatment}`."""
     return tuple(name for name, treatment in columns.items() if treatment.kind in kinds)

@@ -1,14 +1,14 @@
-"""Withholding of numbers that concern few people.
+"""The withholding of numbers that concern few people.
 
-A count of 1 to limit - 1 people is withheld (the threshold rule), and so is a count that differs from a known total by
-1 to limit - 1 people. Further counts are withheld until no small count follows from the numbers that are shown. To this
-end, a table declares how its counts are related, and `suppress` returns the counts to withhold, so that differences of
-shown counts disclose no small count. A gain is the difference between two counts: the people who are guessed correctly
-with and without some information. Neither group of people contains the other. The gain is not itself a count of people;
-it is withheld if one of the two counts is withheld.
+A count of 1 to limit - 1 people is withheld (the threshold rule). A count is also withheld if it differs from a public
+total by 1 to limit - 1 people. Further counts are withheld if a small count would otherwise follow from the numbers
+that are shown: a table declares how its counts are related, and `suppress` returns the counts to withhold. A gain is
+the difference between two counts: the number of people who are guessed correctly with some information, and the number
+of people who are guessed correctly without this information. Neither of these two groups of people contains the other
+group. The gain is not a count of people; it is withheld if one of the two counts is withheld.
 
-The protection covers one shown table and the public number of people. It does not cover the joint disclosure by two
-tables with different settings, such as two releases in the explorer.
+The protection covers a single table and the public number of people. The protection does not cover what two tables with
+different settings, such as the tables of two releases in the explorer, disclose together.
 """
 
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
@@ -30,10 +30,10 @@ LIMIT = MIN_COUNT
 
 
 def check_min_count(limit: Any, name: str = "min_count") -> int:
-    """Return `limit`, the smallest count of people that is shown, as an int; `name` is the parameter that errors name.
+    """Return `limit`, the smallest count of people that is shown, as an int; errors contain the parameter `name`.
 
-    Raises ValueError unless `limit` is a whole number of at least 2, because a smaller limit would not withhold counts
-    of a single person.
+    Raises ValueError unless `limit` is a whole number of at least 2. With a smaller limit, counts of a single person
+    would be shown.
 
     >>> check_min_count(10)
     10
@@ -50,7 +50,7 @@ MinCount = Annotated[int, lambda name, value: check_min_count(value, name)]
 
 
 def is_few(people: Any, limit: float = LIMIT) -> Any:
-    """Return whether a count of people, or each count of an array, is above 0 and below the limit.
+    """Return whether a count of people is above 0 and below the limit; for an array, return this for each count.
 
     >>> is_few(0), is_few(9), is_few(10)
     (False, True, False)
@@ -59,12 +59,18 @@ def is_few(people: Any, limit: float = LIMIT) -> Any:
 
 
 def reveals_few(people: Any, of: float, limit: float = LIMIT) -> Any:
-    """Return whether a count concerns few people: it counts few people, or all but a few of the `of` people."""
+    """Return whether a count concerns few people.
+
+    A count concerns few people if it is a count of few people, or of all but a few of the `of` people.
+    """
     return is_few(people, limit) | is_few(of - people, limit)
 
 
 def withhold_share(people: float, of: float, limit: int = LIMIT) -> Shown:
-    """Return a share of `of` people, (value, low, high), or only its bounds if `reveals_few` requires this.
+    """Return a share of `of` people as (value, low, high).
+
+    If `reveals_few` is true for the number of people, the value is NaN, and low and high are bounds of the share.
+    Otherwise, low and high are NaN.
 
     >>> withhold_share(20, 40), withhold_share(3, 40)
     ((0.5, nan, nan), (nan, 0.025, 0.225))
@@ -75,9 +81,9 @@ def withhold_share(people: float, of: float, limit: int = LIMIT) -> Shown:
 
 
 def withhold_group_share(groups: float, of: float, limit: int = LIMIT) -> Shown:
-    """Return a share of `of` people in groups with one person each, like `withhold_share`.
+    """Return a number of groups as a share of `of` people, in the form that `withhold_share` returns.
 
-    The function may show a small number of groups, but not a number that leaves out only a few people.
+    A small number of groups is shown. The share is withheld only if the number of groups is less than `of` by a few.
     """
     if is_few(of - groups, limit):
         return np.nan, max(of - limit + 1, 1) / of, (of - 1) / of
@@ -85,7 +91,10 @@ def withhold_group_share(groups: float, of: float, limit: int = LIMIT) -> Shown:
 
 
 def withhold_count(people: float, of: float, limit: int = LIMIT) -> Shown:
-    """Return a count of `of` people, (count, low, high), like `withhold_share`.
+    """Return a count of people, of `of` people, as (count, low, high).
+
+    If `reveals_few` is true for the count, the count is NaN, and low and high are bounds. Otherwise, low and high are
+    NaN.
 
     >>> withhold_count(20, 400), withhold_count(396, 400)
     ((20, nan, nan), (nan, 391, 399))
@@ -96,19 +105,19 @@ def withhold_count(people: float, of: float, limit: int = LIMIT) -> Shown:
 
 
 def withhold_group_count(groups: float, of: float, limit: int = LIMIT) -> Shown:
-    """Return a number of groups of `of` people, (number, NaN, NaN).
+    """Return a number of groups, into which `of` people are divided, as (number, NaN, NaN).
 
-    The number is NaN if nearly every person forms a group alone, because the number would disclose how few people share
-    a group.
+    The number is NaN if nearly every person forms a group alone, because the number would then disclose how few people
+    share a group.
     """
     return np.nan if is_few(of - groups, limit) else groups, np.nan, np.nan
 
 
 class ReportedCount(NamedTuple):
-    """A number in results that counts people or groups, `people` of `of`, and that is shown according to a rule.
+    """A number in results that is a count of people or groups, or a share, and that is shown according to a rule.
 
-    The rules are `withhold_share`, `withhold_group_share` and `withhold_count`. `interval` is the interval that is
-    stated if the number is shown.
+    `people` is the count, and `of` is the number of all people. `rule` is `withhold_share`, `withhold_group_share`,
+    `withhold_count` or `withhold_group_count`. `interval` is the interval that is stated if the number is shown.
     """
 
     people: float
@@ -117,14 +126,17 @@ class ReportedCount(NamedTuple):
     rule: Callable[[float, float, int], Shown] = withhold_share
 
     def shown(self, limit: int) -> Shown:
-        """Return, as (value, low, high), the number with its interval, or only its bounds if the number is withheld."""
+        """Return the number and its interval as (value, low, high); if it is withheld, return NaN and its bounds."""
         value, *bounds = self.rule(self.people, self.of, limit)
         low, high = bounds if np.isnan(value) else self.interval
         return value, low, high
 
 
 class Revealing(NamedTuple):
-    """A number in results from which other counts follow; `people` holds these counts, of `of` people."""
+    """A number in results from which counts of people follow.
+
+    `people` holds these counts, and `of` is the number of all people.
+    """
 
     value: float
     people: Any
@@ -132,7 +144,10 @@ class Revealing(NamedTuple):
     interval: Sequence[float] = (np.nan, np.nan)
 
     def shown(self, limit: int) -> Shown:
-        """Return the number with its interval, or NaN if a count that follows from the number concerns few people."""
+        """Return the number and its interval as (value, low, high).
+
+        All three are NaN if a count that follows from the number concerns few people.
+        """
         hidden = np.any(reveals_few(np.asarray(self.people), self.of, limit))
         low, high = self.interval
         return (np.nan, np.nan, np.nan) if hidden else (self.value, low, high)
@@ -142,7 +157,9 @@ Number = float | ReportedCount | Revealing  # of results
 
 
 def withhold_number(number: Number, limit: int, interval: Sequence[float] = (np.nan, np.nan)) -> Shown:
-    """Return a number in results as it is shown, (value, low, high), according to its rule if it has one.
+    """Return a number in results in the form in which it is shown, (value, low, high).
+
+    A `ReportedCount` or a `Revealing` number is shown according to its rule. Any other number is shown with `interval`.
 
     >>> withhold_number(0.5, 10, (0.4, 0.6)), withhold_number(ReportedCount(3, 40), 10)
     ((0.5, 0.4, 0.6), (nan, 0.025, 0.225))
@@ -152,11 +169,12 @@ def withhold_number(number: Number, limit: int, interval: Sequence[float] = (np.
 
 
 class Margin(NamedTuple):
-    """A relation between counts: the disjoint `parts` are contained in the `whole`.
+    """A relation between counts: the whole contains all parts, and the parts are disjoint.
 
-    `whole` is the name of a cell, or a public number of people. `parts` are names of cells. `rest` states whether some
-    people of the whole may be in none of the parts. `Margin(400, ["alone"])` declares a complement, `Margin("large",
-    ["small"])` declares two nested groups, and `Margin("all", ["men", "women"], rest=False)` declares a total.
+    `whole` is the name of the cell of the whole, or a public number of people. `parts` are the names of the cells of
+    the parts. `rest` states whether some people of the whole may be in none of the parts. `Margin(400, ["alone"])`
+    declares a complement, `Margin("large", ["small"])` declares two nested groups, and `Margin("all", ["men", "women"],
+    rest=False)` declares a total.
     """
 
     whole: Any
@@ -173,18 +191,18 @@ class Margin(NamedTuple):
         return self._replace(parts=tuple(part for part in self.parts if part in shown), rest=True)
 
     def left(self, people: Mapping[Cell, float]) -> float:
-        """Return the number of people of the whole who are in none of the parts, given `{name: people}`."""
+        """Return the number of people of the whole who are in none of the parts; `people` is `{name: people}`."""
         return people.get(self.whole, self.whole) - sum(people[part] for part in self.parts)
 
 
 def suppress(cells: Mapping[Any, float], margins: Iterable[Any], limit: int = LIMIT) -> set[Any]:
     """Return the names of the counts to withhold, so that no count of few people follows from the shown counts.
 
-    `cells` is `{name: people}`, with the most important count first; if two counts cannot both be shown, the later one
-    is withheld. `margins` are the `Margin`s among the cells, including all pairs of nested groups. The count of each
-    cell is protected, and so is the number of people of a whole who are in none of its parts, or in none of its shown
-    parts. The protection assumes that the reader of the table knows the margins, and knows which of the withheld counts
-    concern few people.
+    `cells` is `{name: people}`, with the most important count first; if two counts cannot both be shown, the later
+    count is withheld. `margins` lists each `Margin` that relates the cells, including all pairs of nested groups. The
+    function protects the count of each cell. It also protects, for each whole, the number of people who are in none of
+    the parts, and the number of people who are in none of the parts that are shown. The protection holds even if the
+    reader of the table knows the margins, and knows which of the withheld counts concern few people.
 
     >>> sorted(suppress({"all": 400, "age, sex": 350, "age": 345}, [Margin("age, sex", ["age"])]))
     ['age']
@@ -209,10 +227,11 @@ def suppress(cells: Mapping[Any, float], margins: Iterable[Any], limit: int = LI
 
 
 def suppress_sets(people: Mapping[tuple[str, ...], float], of: int, limit: int = LIMIT) -> set[tuple[str, ...]]:
-    """Return the result of `suppress` for counts by sets of attributes, `{attributes: people}`, of `of` people.
+    """Return the result of `suppress` for counts of people by sets of attributes, `{attributes: people}`.
 
-    A larger set of attributes discloses more. The empty set (the knowledge without any attribute) is the most
-    important, then the full set, then the smaller sets.
+    `of` is the number of all people. The people who are counted for a set of attributes are also counted for each
+    larger set, because a larger set discloses more. The empty set (an adversary without knowledge) and the largest sets
+    are the most important; the other sets follow, from the smallest to the largest set.
 
     >>> suppress_sets({("age",): 345, ("sex",): 0, ("age", "sex"): 350}, 400)
     {('age',)}
@@ -232,11 +251,12 @@ def suppress_sets(people: Mapping[tuple[str, ...], float], of: int, limit: int =
 
 
 def _linked(near: Mapping[Cell, Sequence[Margin]]) -> dict[Cell, list[Margin]]:
-    """Return the margins with which each cell is linked, directly or through other cells, as `{name: margins}`.
+    """Return the margins to which each cell is linked, directly or through other cells, as `{name: margins}`.
 
-    The lists are empty if the margins are only pairs of nested groups, because no count then follows from other counts:
-    a count between two other counts may vary unless the two are equal, and in that case it does not concern few people.
-    The margins are computed once for all cells, because there may be thousands of cells and even more margins.
+    The list of a cell is empty if the margins are only pairs of nested groups, because a count of few people then never
+    follows from other counts. The count of a group that lies between two other groups follows from their counts only if
+    these two counts are equal; if they are shown, the count does not concern few people. The margins are computed once
+    for all cells, because there may be thousands of cells and even more margins.
     """
     linked: dict[Cell, list[Margin]] = {}
     for first in near:
@@ -256,10 +276,10 @@ def _linked(near: Mapping[Cell, Sequence[Margin]]) -> dict[Cell, list[Margin]]:
 
 
 def _follows(known: Mapping[Cell, float], cells: Mapping[Cell, float], margins: Sequence[Margin], limit: int) -> bool:
-    """Return whether a count of few people that is not in `known` can have only one value.
+    """Return whether `known` determines a count of few people that is not in `known`.
 
-    Linear programming over all withheld counts searches for other values that differ by a whole number. Values that are
-    found for one count are also tried for the next count.
+    For each such count, linear programming over all withheld counts searches for another possible value that differs
+    from the true value by at least 1. Solutions that are found for one count are also tried for the next count.
     """
     hidden = list(dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in known))
     protected = [Margin(cell, ()) for cell in hidden if is_few(cells[cell], limit)]
@@ -270,7 +290,7 @@ def _follows(known: Mapping[Cell, float], cells: Mapping[Cell, float], margins: 
         return False
 
     def row(margin: Margin) -> tuple[list[int], float]:
-        """Return the rest of the margin as coefficients of the hidden counts and a constant."""
+        """Return the number of people in none of the parts, as coefficients of the hidden counts and a constant."""
         ones = {margin.whole: 1} | dict.fromkeys(margin.parts, -1)
         return [ones.get(cell, 0) for cell in hidden], margin.left({cell: known.get(cell, 0) for cell in cells})
 
@@ -295,9 +315,10 @@ def _follows(known: Mapping[Cell, float], cells: Mapping[Cell, float], margins: 
 
 
 def _varies(ones: FloatArray, true: FloatArray, asked: Mapping[str, Any], tried: list[FloatArray]) -> bool:
-    """Return whether a sum of hidden counts can be a whole number other than the sum of the `true` counts.
+    """Return whether a sum of hidden counts can differ by at least 1 from the sum of the `true` counts.
 
-    `tried` lists other possible counts as arrays (hidden,); new counts are added to the list.
+    `ones` holds the coefficients of the sum, and `asked` the constraints of the linear program. `tried` lists solutions
+    of earlier searches, as arrays (hidden,); new solutions are added to the list.
     """
     from scipy.optimize import linprog  # this module is rarely needed and slow to import
 

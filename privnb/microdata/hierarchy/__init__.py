@@ -1,7 +1,8 @@
-"""Generalization of values, distances between values, and the values that a published label covers.
+"""Hierarchies, which generalize values, measure distances between values, and find the values that a label covers.
 
-`generalization`: the common interface of all hierarchies. `categories`: `Taxonomy` (a tree), `Ordered` and `Sets`.
-`intervals`: numbers. `taxonomies`: trees that one call builds. `merging`: trees with few branches.
+The modules are: `generalization`, the common interface of all hierarchies; `categories`, with `Taxonomy` (a tree),
+`Ordered` and `Sets`; `intervals`, for numbers; `taxonomies`, with functions that build trees; `merging`, for trees with
+few branches; and `foreign_labels`, for the labels that other tools write.
 """
 
 from privnb.microdata.hierarchy.categories import Ordered, Sets, Taxonomy, flat, keep_exact_ends

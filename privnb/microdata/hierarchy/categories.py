@@ -34,7 +34,7 @@ HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IG
 
 
 class _WorkedOut(OfLeaves, OnALine):
-    """The fields that a `Taxonomy` computes from its rows on creation."""
+    """The fields that a `Taxonomy` computes from its rows when it is created."""
 
     _as_given: tuple[tuple[str, ...], ...]  # the rows in the order in which they were given
     _spans: dict[str, tuple[int, int]]  # the first and last position of each label
@@ -50,13 +50,13 @@ class Taxonomy(_WorkedOut):
         The name of the attribute.
     rows : tuple of tuple of str
         One row per leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must be a coarsening of the level
-        below.
+        below it.
 
     Raises
     ------
     SchemaError
-        If a level is not a coarsening of the level below, if a leaf is repeated, if rows differ in length, or if a
-        label is used for two sets of leaves.
+        If a level is not a coarsening of the level below it, if a leaf is repeated, if rows differ in length, or if a
+        label is used for two different sets of leaves.
 
     >>> tree = Taxonomy("sex", (("Male", "*"), ("Female", "*")))
     >>> tree.height, tree.label(0, 1), tree.covered("*").tolist()
@@ -128,12 +128,13 @@ class Taxonomy(_WorkedOut):
         ----------
         path : path-like
         domain : Numbers or Categories
-            The domain, each value of which needs a leaf. Leaves that are not values of the domain are dropped.
+            The domain of the attribute. Each value of the domain needs a leaf; leaves that are not values of the domain
+            are dropped.
 
         Returns
         -------
         Taxonomy
-            The tree, with the name of the file.
+            The tree, whose `name` is the name of the file.
 
         Raises
         ------
@@ -153,7 +154,10 @@ class Taxonomy(_WorkedOut):
         return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
 
     def write(self, path: Any) -> None:
-        """Write a file in ARX's layout, with the leaves in the order in which they were given."""
+        """Write the tree to a file in ARX's layout.
+
+        The leaves are in the order of the rows from which the tree was made.
+        """
         # The csv module quotes a line break only if it also writes such line breaks.
         quoting: Literal[0, 1] = (
             csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
@@ -173,7 +177,7 @@ class Taxonomy(_WorkedOut):
 
     @cached_property
     def groups(self) -> IntArray:
-        """The node that contains each leaf at each level, as an integer array (height + 1, leaves)."""
+        """The number of the node that contains each leaf at each level, as an integer array (height + 1, leaves)."""
         return np.array([pd.factorize(column, sort=True)[0] for column in self._columns], dtype=np.int32)
 
     @cached_property
@@ -182,7 +186,10 @@ class Taxonomy(_WorkedOut):
         return np.array(self.rows, dtype=object).T
 
     def _found(self, levels: Sequence[tuple[IntArray, Array]]) -> dict[str, tuple[int, int]]:
-        """Return the first and the last position of each label; `levels` holds the codes and labels of each level."""
+        """Return the first and the last position that each label covers.
+
+        `levels` holds, for each level, the code of each leaf's label and the labels.
+        """
         spans: dict[str, tuple[int, int]] = {}
         place = np.arange(len(self.rows))
         for codes, labels in levels:
@@ -197,7 +204,7 @@ class Taxonomy(_WorkedOut):
         return spans
 
     def with_leaves(self, leaves: Iterable[str]) -> Taxonomy:
-        """Return the tree with further leaves, each of which keeps its own label on all levels below `*`.
+        """Return the tree with additional leaves; the label of an additional leaf is the same at all levels below `*`.
 
         >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).with_leaves(["X"]).rows[-1]
         ('X', '*')
@@ -225,30 +232,33 @@ class Taxonomy(_WorkedOut):
         return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
 
     def widest(self) -> int:
-        """Return the largest number of children of a node."""
+        """Return the largest number of children that any node of the tree has."""
         return max(int(np.bincount(np.unique(pair, axis=1)[1]).max()) for pair in pairwise(self.groups))
 
     def level(self, low: int, high: int) -> int:
-        """Return the height of the lowest common ancestor of the leaves at two positions."""
+        """Return the level of the lowest common ancestor of the leaves at two positions."""
         return int(np.argmax(self.groups[:, low] == self.groups[:, high]))
 
     def _names(self, low: IntArray, high: IntArray) -> Array:
         return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
 
     def ends(self, label: str) -> tuple[int, int]:
-        """Return the first and the last position of a label."""
+        """Return the first and the last position that a label covers."""
         if to_text(label) not in self._spans:
             raise self._unknown(label)
         return self._spans[to_text(label)]
 
     def extent(self) -> Extent:
-        """Return an extent by the levels of the tree."""
+        """Return an extent that measures the width of a generalization by the levels of the tree."""
         return Extent(self.height, self.groups)
 
 
 @dataclass(frozen=True)
 class _Listed(OfLeaves):
-    """Categories whose labels list values, joined by "|"; a single value is its own label, and `*` means all values."""
+    """Categories whose labels list values, separated by "|".
+
+    A single value is its own label, and the label `*` covers all values.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -266,7 +276,7 @@ class _Listed(OfLeaves):
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The values in the order of the public domain."""
+        """The values of the attribute, in the order of the public domain."""
         return self.values
 
     def _joined(self, positions: Sequence[int] | Array) -> str:
@@ -275,7 +285,7 @@ class _Listed(OfLeaves):
         return "|".join([self.values[position] for position in positions])
 
     def _listed(self, label: str) -> IntArray:
-        """Return the positions that a label lists; they must be in ascending order."""
+        """Return the positions of the values that a label lists; the label must list the values in ascending order."""
         if label == SUPPRESSED:
             return np.arange(len(self.values))
         positions = np.array([self._index.get(part, -1) for part in to_text(label).split("|")])
@@ -286,11 +296,12 @@ class _Listed(OfLeaves):
 
 @dataclass(frozen=True)
 class Ordered(OfItsValues, _Listed):
-    """Categories on a line, in the order of the public domain.
+    """Categories with an order, which is the order of the public domain.
 
-    A label lists the run of values from the lowest to the highest value of the class. The distance between two values
-    is the distance between their positions. Unless `exact`, a release moves an end that few people share outwards, to
-    the next value that many people share or to the end of the order.
+    A label lists all values from the lowest to the highest value of the class. The distance between two values is the
+    distance between their positions. Unless `exact` is true, a release replaces the lowest or the highest value of a
+    label if few people share it: the label then ends at the next value outwards that many people share or, if there is
+    no such value, at the end of the order.
 
     Parameters
     ----------
@@ -323,14 +334,14 @@ class Ordered(OfItsValues, _Listed):
         return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
 
     def ends(self, label: str) -> tuple[int, int]:
-        """Return the first and the last position of a label."""
+        """Return the first and the last position that a label covers."""
         positions = self._listed(label)
         if (np.diff(positions) > 1).any():
             raise self._unknown(label)
         return int(positions[0]), int(positions[-1])
 
     def extent(self) -> Extent:
-        """Return an extent by the distance of positions."""
+        """Return an extent that measures the width of a generalization by the distance between positions."""
         return Extent(len(self.values) - 1, None)
 
 
@@ -338,9 +349,9 @@ class Ordered(OfItsValues, _Listed):
 class Sets(_Listed):
     """Categories without an order: a label lists exactly the values in the class, in the order of the domain.
 
-    Two values are equal or different. A label discloses that somebody in the class has each of its values, even if a
-    value belongs to a single person. A label cannot be widened, because a value has no neighbors. Use a `Taxonomy` if a
-    value may identify a person.
+    Two values are either equal or different; no pair of values is closer than another pair. A label discloses, for each
+    value that it lists, that somebody in the class has this value, even if the value belongs to a single person. A
+    label cannot be widened, because a value has no neighbors. Use a `Taxonomy` if a value may identify a person.
 
     Parameters
     ----------
@@ -360,7 +371,7 @@ class Sets(_Listed):
     """
 
     def labels(self, codes: IntArray, classes: IntArray) -> Array:
-        """Return the label of each class, as `OnALine.labels` does, as an object array (classes,)."""
+        """Return the label of each class, as an object array (classes,); for the arguments, see `OnALine.labels`."""
         codes, classes, number = check_classes(codes, classes)
         key, sets = np.zeros(number, dtype=np.int64), []
         for begin in range(0, len(self.values), 64):  # a set is a row of bits, which is built 64 values at a time
@@ -375,20 +386,23 @@ class Sets(_Listed):
         return np.array(names, dtype=object)[key]
 
     def covered(self, label: str) -> IntArray:
-        """Return the positions that a label lists."""
+        """Return the positions of the values that a label lists, as an ascending integer array."""
         return self._listed(label)
 
     def width(self, label: str) -> float:
-        """Return the share of the values, except the first, that a label lists."""
+        """Return the number of values that a label lists, minus 1, divided by the number of all values, minus 1."""
         return (len(self._listed(label)) - 1) / max(len(self.values) - 1, 1)
 
     def extent(self) -> Extent:
-        """Return an extent in which two values are equal or different."""
+        """Return an extent in which the width is 0 for two equal values, and 1 for two different values."""
         return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
 
 
 def read_rows(path: Any) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a file in ARX's layout, which begin with the leaf. Raise SchemaError for any other file."""
+    """Return the rows of a hierarchy file in ARX's layout; each row begins with its leaf.
+
+    Raises SchemaError for any other file.
+    """
     if not Path(path).is_file():
         raise SchemaError(f"the path of a hierarchy must be a file; got {path}. Put a file in the format of ARX there.")
     try:
@@ -416,13 +430,17 @@ def _header(path: Any, row: Sequence[str]) -> SchemaError:
 
 
 def _refuse_header(path: Any, rows: Sequence[Sequence[str]], leaves: Sequence[str]) -> None:
-    """Raise SchemaError if the first row is not of a leaf and differs from all other rows in the last label."""
+    """Raise SchemaError if the first row seems to be a header.
+
+    A row seems to be a header if it does not begin with a leaf and if its last label differs from the last label of all
+    other rows, which have the same last label.
+    """
     if len(rows) > 2 and rows[0][0] not in leaves and {row[-1] for row in rows[1:]} == {rows[1][-1]} != {rows[0][-1]}:
         raise _header(path, rows[0])
 
 
 def _rooted(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a hierarchy's file with `*` as the top level, whatever the file calls its top level."""
+    """Return the rows of a hierarchy file with `*` as the top level, even if the file has another top level."""
     tops = {row[-1] for row in rows}
     if SUPPRESSED in tops or max(map(len, rows), default=0) < 2:
         return rows
@@ -430,7 +448,7 @@ def _rooted(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def list_values(domain: Numbers | Categories) -> tuple[str, ...]:
-    """Return all values of a domain as text."""
+    """Return all values of a domain as a tuple of str."""
     if isinstance(domain, Categories):
         return domain.values
     return tuple(to_text(domain.value(code)) for code in range(domain.size))
@@ -438,10 +456,10 @@ def list_values(domain: Numbers | Categories) -> tuple[str, ...]:
 
 @validated
 def keep_exact_ends(hierarchy: Generalization) -> Generalization:
-    """Return a hierarchy whose labels may end at one person's own value in releases.
+    """Return a copy of a hierarchy whose labels, in releases, may end at a value that only one person has.
 
-    The result serves published studies of public tables, whose results depend on such labels. A hierarchy whose labels
-    never depend on the records is returned unchanged.
+    The function serves the reproduction of published studies of public tables, because the results of these studies
+    depend on such labels. A hierarchy whose labels never depend on the records is returned unchanged.
     """
     if not isinstance(hierarchy, OfItsValues):
         return hierarchy

@@ -1,19 +1,21 @@
 """The common interface of all hierarchies.
 
-The values of an attribute have positions 0, 1, ... on a line: numbers are ordered by size, the leaves of a tree
-depth-first, and other categories as in their public domain. All kinds of hierarchies share these methods:
+The values of an attribute have positions 0, 1, ... on a line: numbers are in order of size, the leaves of a tree in
+depth-first order, and other categories in the order of their public domain. All kinds of hierarchies share these
+methods:
 
-- `codes(values)`: positions of original values on the line, integer array (n,);
-- `labels(codes, classes)`: the published label of each class, object array (classes,);
-- `covered(label)`: the positions that a published label covers, ascending integer array; `runs(label)` and
+- `codes(values)`: the positions of original values on the line, an integer array (n,);
+- `labels(codes, classes)`: the published label of each class, an object array (classes,);
+- `covered(label)`: the positions that a published label covers, an ascending integer array; `runs(label)` and
   `covers(label, positions)` return the same information without a list of all positions;
-- `width(label)`: the share of the line that a label spans, from 0 (one value) to 1 (all); a lower width discloses more;
-- `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed; NaN for the
-  label of a missing number;
-- `covers_missing(label)`: whether a label of a numeric attribute covers a missing number;
-- `widened(labels, shared)`: labels that do not end at one person's own value;
+- `width(label)`: the share of the line that a label spans, from 0 (one value) to 1 (all values); a narrower label
+  discloses more;
+- `bounds(label)`: the lowest and the highest number that a label of a numeric attribute covers, as the label states
+  them; NaN for the label of a missing number;
+- `covers_missing(label)`: whether a label of a numeric attribute covers missing numbers;
+- `widened(labels, shared)`: the labels, widened so that no label ends at a value that few people share;
 - `size`: the number of positions; `steps`: the largest distance between two positions;
-- `extent()`: the width of generalizations for clustering; see `Extent`.
+- `extent()`: the measure of the width of generalizations that clustering uses; see `Extent`.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ SUPPRESSED = "*"  # the root of every hierarchy
 class Extent(NamedTuple):
     """The width of the smallest generalization of two leaves, as a fraction of the largest possible width.
 
-    With `groups` (an integer array of levels by leaves), the width is the first level at which both leaves are in one
+    With `groups`, an integer array (levels, leaves), the width is the first level at which both leaves are in the same
     group. Without `groups`, the width is the difference between the `places` of the leaves, but at most `denominator`.
-    The width divided by `denominator` is between 0 and 1.
+    The fraction is the width divided by `denominator`, and lies between 0 and 1.
     """
 
     denominator: int
@@ -48,16 +50,19 @@ class Extent(NamedTuple):
 
 
 def places(positions: IntArray, steps: int) -> IntArray:
-    """Return, for measuring distances, the places of positions, as an integer array of the same shape.
+    """Return numbers whose differences are the distances between positions, as an integer array of the same shape.
 
-    The position beyond `steps` belongs to a missing number, whose distance to every number is the largest distance
-    between two numbers.
+    The position above `steps` belongs to a missing number. The result for this position is `2 * steps`, so a missing
+    number is at least `steps`, the largest distance between two numbers, away from every number.
     """
     return np.where(positions > steps, 2 * steps, positions)
 
 
 class Generalization:
-    """One way to generalize an attribute. Subclasses define `_place`, `_refusal` and the methods listed above."""
+    """One way to generalize an attribute.
+
+    Subclasses define `_place`, `_refusal` and the methods that the docstring of this module lists.
+    """
 
     exact: bool = False  # whether labels of a release may end at one person's own value, see `OfItsValues`
 
@@ -70,7 +75,7 @@ class Generalization:
         raise NotImplementedError
 
     def labels(self, codes: IntArray, classes: IntArray) -> Array:
-        """Return the published label of each class, object array (classes,)."""
+        """Return the published label of each class, as an object array (classes,)."""
         raise NotImplementedError
 
     def covered(self, label: str) -> IntArray:
@@ -78,33 +83,34 @@ class Generalization:
         raise NotImplementedError
 
     def width(self, label: str) -> float:
-        """Return the share of the line that a label spans, from 0 (one value) to 1 (all)."""
+        """Return the share of the line that a label spans, from 0 (one value) to 1 (all values)."""
         raise NotImplementedError
 
     def bounds(self, label: str) -> tuple[float, float]:
-        """Return the two numbers between which a label lies; NaN for the label of a missing number."""
+        """Return the lowest and the highest number that a label covers; NaN for the label of a missing number."""
         raise NotImplementedError
 
     def covers_missing(self, label: str) -> bool:
-        """Return whether a label covers a missing number."""
+        """Return whether a label covers missing numbers."""
         raise NotImplementedError
 
     def extent(self) -> Extent:
-        """Return the width of generalizations for clustering."""
+        """Return the measure of the width of generalizations that clustering uses."""
         raise NotImplementedError
 
     def _place(self, distinct: Any) -> IntArray:
-        """Return the position of each distinct value, or -1 if it has no position, as an integer array (m,)."""
+        """Return the position of each distinct value, as an integer array (m,); -1 for a value without a position."""
         raise NotImplementedError
 
     def _refusal(self, lost: Sequence[object]) -> str:
-        """Return the error that reports values without a position."""
+        """Return the message of the error for values without a position."""
         raise NotImplementedError
 
     def widened(self, labels: Any, shared: IntArray) -> Any:
-        """Return `labels`, (n,), with each end that few people share moved outwards; see `OfItsValues`.
+        """Return `labels`, an array (n,), widened so that no label ends at a value that few people share.
 
-        Labels of other kinds do not depend on the records, so they stay unchanged.
+        Only labels of `OfItsValues` are widened. Labels of other hierarchies do not depend on the records, so they stay
+        unchanged.
         """
         return labels
 
@@ -117,7 +123,8 @@ class Generalization:
         """Return the positions of original values on the line, as an integer array (n,).
 
         `values` is an array, Series or Categorical of numbers or text. "9", 9 and 9.0 are the same value, and a missing
-        number is written as its mark. Raises a SchemaError that lists the most common values without a position.
+        number is given as its mark. If values have no position, raises a SchemaError that lists the most common of
+        these values.
         """
         values = pd.Series(values)
         index, distinct = factorize_categories(values)
@@ -128,22 +135,22 @@ class Generalization:
         return codes
 
     def runs(self, label: str) -> IntArray:
-        """Return the first and the last of each run of positions that a label covers, as an integer array (runs, 2)."""
+        """Return the first and the last position of each run that a label covers, as an integer array (runs, 2)."""
         positions = self.covered(label)
         ends = np.flatnonzero(np.diff(positions) > 1)
         return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
 
     def covers(self, label: str, positions: IntArray) -> BoolArray:
-        """Return which of the `positions`, integer array (m,), a label covers, as a boolean array (m,)."""
+        """Return, as a boolean array (m,), whether a label covers each of `positions`, an integer array (m,)."""
         first, last = self.runs(label).T
         run = np.searchsorted(first, positions, side="right") - 1
         return (run >= 0) & (positions <= last[run])
 
 
 class OnALine(Generalization):
-    """Generalizations in which each label covers one run of neighboring positions, which its two ends state.
+    """Generalizations in which each label covers one run of consecutive positions and states both ends of the run.
 
-    Subclasses define `_names` and `ends`, which convert ends to labels and back.
+    Subclasses define `_names`, which converts ends to labels, and `ends`, which converts labels to ends.
     """
 
     def ends(self, label: str) -> tuple[int, int]:
@@ -151,14 +158,17 @@ class OnALine(Generalization):
         raise NotImplementedError
 
     def _names(self, low: IntArray, high: IntArray) -> Array:
-        """Return the label of each run from `low` to `high`, integer arrays (m,), as an object array (m,)."""
+        """Return the label of each run of positions, as an object array (m,).
+
+        `low` and `high`, integer arrays (m,), hold the first and the last position of each run.
+        """
         raise NotImplementedError
 
     def labels(self, codes: IntArray, classes: IntArray) -> Array:
         """Return the smallest label that covers each class, as an object array (classes,).
 
-        `codes` are positions, integer array (n,). `classes` is an integer array (n,) of numbers from 0 to m - 1. Raises
-        ValueError for a class without a record.
+        `codes`, an integer array (n,), holds the position of each record. `classes`, an integer array (n,), holds the
+        class of each record, from 0 to the number of classes minus 1. Raises ValueError for a class without a record.
         """
         codes, classes, number = check_classes(codes, classes)
         low, high = np.full(number, np.iinfo(np.int64).max), np.full(number, -1)
@@ -170,29 +180,33 @@ class OnALine(Generalization):
         return self._names(*divmod(pairs, base))[index]
 
     def label(self, low: int, high: int) -> str:
-        """Return the smallest label that covers the positions `low` to `high`."""
+        """Return the smallest label that covers all positions from `low` to `high`."""
         return self._names(np.array([low]), np.array([high]))[0]
 
     def runs(self, label: str) -> IntArray:
-        """Return the run of a label by its two ends, because a line may have billions of positions."""
+        """Return the two ends of the run of a label, as an integer array (1, 2).
+
+        The positions are not listed, because a line may have billions of positions.
+        """
         return np.array([self.ends(label)])
 
     def covered(self, label: str) -> IntArray:
-        """Return the positions between the ends of a label."""
+        """Return the positions from the first to the last end of a label."""
         first, last = self.ends(label)
         return np.arange(first, last + 1)
 
     def width(self, label: str) -> float:
-        """Return the distance between the ends of a label, as a share of the line."""
+        """Return the distance between the two ends of a label, as a share of the length of the line."""
         first, last = self.ends(label)
         return (last - first) / max(self.ends(SUPPRESSED)[1], 1)
 
 
 class OfItsValues(OnALine):
-    """Generalizations whose labels end at values of the class itself, so that an end may be one person's own value.
+    """Generalizations whose labels end at values of the class, so that an end may be a value that only one person has.
 
-    `exact` states whether a release keeps such ends, as published studies do; otherwise, the release moves the ends
-    outwards. Subclasses define `_outwards(low, high, shared)`, which returns the new ends as two integer arrays.
+    `exact` states whether a release keeps such ends, as the releases of published studies do. If it is False, the
+    release moves each end that few people share outwards. Subclasses define `_outwards(low, high, shared)`, which
+    returns the new ends as two integer arrays.
     """
 
     def __post_init__(self) -> None:
@@ -203,11 +217,11 @@ class OfItsValues(OnALine):
         raise NotImplementedError
 
     def widened(self, labels: Any, shared: IntArray) -> Any:
-        """Return `labels`, in coded form (n,), with each end that is not in `shared` moved outwards.
+        """Return `labels` in coded form, with each end that is not in `shared` moved outwards.
 
         `labels` is an array (n,), which is returned unchanged if no end moves. `shared`, an integer array, holds the
-        positions that many people share. A new label covers everything that the old label covered; labels may overlap.
-        Raises SchemaError for an unknown label.
+        positions of the values that many people share. Each new label covers all values that the old label covers; the
+        new labels may overlap. Raises SchemaError for an unknown label.
         """
         index, distinct = factorize(labels)
         names = np.array([to_text(label) for label in distinct], dtype=object)  # numbers among labels are texts
@@ -222,13 +236,13 @@ class OfItsValues(OnALine):
 
 
 class OfLeaves(Generalization):
-    """Generalizations of values that are listed one by one, with a `name` and `leaves` in the order of the line."""
+    """Generalizations of listed values, with the `name` of the attribute and the `leaves` in the order of the line."""
 
     name: str
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The values in the order of the line."""
+        """The values of the attribute, in the order of the line."""
         raise NotImplementedError
 
     @property
@@ -254,7 +268,7 @@ class OfLeaves(Generalization):
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """The leaves of a numeric attribute as numbers, with NaN for a missing number, as a float array (leaves,)."""
+        """The leaves of a numeric attribute, as a float array (leaves,) with NaN for a missing number."""
         leaves: Array = np.array(self.leaves, dtype=object)
         return np.asarray(pd.to_numeric(leaves, errors="coerce"), dtype=float)
 
@@ -263,15 +277,15 @@ class OfLeaves(Generalization):
         return bool(np.isnan(self.numbers[self.covered(label)]).any())
 
     def bounds(self, label: str) -> tuple[float, float]:
-        """Return the smallest and largest number that a label covers."""
+        """Return the smallest and the largest number that a label covers."""
         numbers = self.numbers[self.covered(label)]
         return float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
 
 
 def check_classes(codes: IntArray, classes: IntArray) -> tuple[IntArray, IntArray, int]:
-    """Return codes and classes as integer arrays (n,), and the number of classes.
+    """Return `codes` and `classes` as integer arrays (n,), and the number of classes.
 
-    Raise UsageError for an empty class.
+    Raises UsageError for a class without a record.
     """
     codes, classes = (np.ascontiguousarray(each, dtype=np.int64) for each in (codes, classes))
     sizes = np.bincount(classes)

@@ -1,4 +1,4 @@
-"""Generalization of numbers to the range from the smallest to the largest number, or to intervals of given widths."""
+"""Generalization of numbers to ranges, from the smallest to the largest number, or to intervals of given widths."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ INTERVAL = re.compile(f"{NUMBER}(?:-{NUMBER})?")
 class _OnNumbers(OnALine):
     """The base class of generalizations of numbers.
 
-    A published cell is a number, a range `low-high`, the mark of a missing number, or `*`, which covers everything. A
-    missing number has the last position. A class with both numbers and missing numbers has the label `*`.
+    A published cell is a number, a range `low-high`, the mark of a missing number, or `*`, which covers all numbers and
+    missing numbers. The last position is that of a missing number. A class with both numbers and missing numbers has
+    the label `*`.
     """
 
     domain: Numbers
@@ -38,7 +39,7 @@ class _OnNumbers(OnALine):
 
     @property
     def size(self) -> int:
-        """The number of values in the domain."""
+        """The number of values in the domain, including the missing number."""
         return self.domain.size
 
     @property
@@ -58,7 +59,7 @@ class _OnNumbers(OnALine):
         return labels
 
     def _numbers(self, low: IntArray, high: IntArray) -> Array:
-        """Return the label of each run that contains only numbers; see `_names`."""
+        """Return the label of each run of positions of numbers; for the arguments, see `_names`."""
         raise NotImplementedError
 
     def _refusal(self, lost: Sequence[object]) -> str:
@@ -109,14 +110,14 @@ def _ends(domain: Numbers, label: str) -> tuple[int, int]:
 class Ranges(OfItsValues, _OnNumbers):
     """Numbers that are published as the range from the smallest to the largest number of the class.
 
-    Missing numbers are published as their mark. Unless `exact`, a release moves an end that few people share outwards,
-    to the beginning or the end of a public interval of the domain.
+    Missing numbers are published as their mark. Unless `exact` is true, a release moves an end that few people share
+    outwards: a lower end to the beginning, and an upper end to the end, of the public interval that contains it.
 
     Parameters
     ----------
     domain : Numbers
     exact : bool
-        Whether labels of a release may end at any value of their class, even at a value of a single person.
+        Whether labels of a release may end at any value of their class, even at a value that only one person has.
 
     >>> ages = Ranges(Numbers(17, 99, cuts=10))
     >>> ages.label(41 - 17, 47 - 17), ages.widened(np.array(["41-47", "38"]), shared=[41 - 17]).tolist()
@@ -136,16 +137,16 @@ class Ranges(OfItsValues, _OnNumbers):
         return np.where(low == high, first, first + "-" + last)
 
     def extent(self) -> Extent:
-        """Return an extent by the distance of numbers."""
+        """Return an extent that measures the width of a generalization by the distance between numbers."""
         return Extent(self.steps, None)
 
 
 @dataclass(frozen=True)
 class LeveledRanges(Ranges):
-    """Ranges with additional levels for recoding a whole table.
+    """Ranges with additional levels, for the recoding of a whole table.
 
     The levels are the public intervals of the domain, then pairs of intervals, then groups of four, and so on. An
-    algorithm that can cut anywhere, such as Mondrian, treats them as `Ranges`.
+    algorithm that can cut at any number, such as Mondrian, ignores the levels and uses the ranges.
 
     Parameters
     ----------
@@ -158,7 +159,11 @@ class LeveledRanges(Ranges):
     """
 
     def levels(self, positions: IntArray) -> list[Array]:
-        """Return the labels of `positions` at each level below `*`, from the numbers up, as object arrays (m,)."""
+        """Return the labels of `positions` at each level below `*`, as a list of object arrays (m,).
+
+        `positions` is an integer array (m,). The first item of the list is the lowest level, at which each number is
+        its own label.
+        """
         rows, domain = [self._names(positions, positions)], self.domain
         while domain.cuts:
             rows.append(self._names(*domain.interval(positions)))
@@ -170,21 +175,22 @@ class LeveledRanges(Ranges):
 class Intervals(_OnNumbers):
     """Whole numbers that are published as the smallest aligned interval that holds the whole class.
 
-    The widths need not nest. For example, 40-59 does not lie in an interval of width 50 (Sramka et al. 2010, section
-    4.2, use the widths 5, 10, 20, 50 and 100). Intervals are aligned at 0, as in the paper. The narrowest intervals are
-    the leaves, so they have extent 0.
+    A width need not be a multiple of the width before it, so intervals need not nest: 40-59, an interval of width 20,
+    does not lie in an interval of width 50. Sramka et al. 2010, section 4.2, use the widths 5, 10, 20, 50 and 100. An
+    interval of a width begins at a multiple of this width, as in the paper. The narrowest intervals are the leaves, so
+    their extent is 0.
 
     Parameters
     ----------
     domain : Numbers
         The domain, with a step of 1.
     widths : tuple of int
-        Increasing widths; one interval of the last width must contain the whole domain.
+        The increasing widths of the intervals; one interval of the last width must contain the whole domain.
 
     Raises
     ------
     SchemaError
-        For other widths, or for a domain with another step.
+        For widths that do not satisfy these conditions, or for a domain with a step other than 1.
 
     >>> ages = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
     >>> ages.label(40 - 17, 41 - 17), ages.label(42 - 17, 58 - 17), ages.label(35 - 17, 41 - 17)
@@ -212,10 +218,10 @@ class Intervals(_OnNumbers):
 
     @cached_property
     def groups(self) -> IntArray:
-        """The interval that contains each position at each width, as an integer array (levels, positions).
+        """The number of the interval that contains each position at each width: integer array (levels, positions).
 
-        If numbers may be missing, one more level puts all positions into one group; below it, the missing number is a
-        group of its own.
+        If numbers may be missing, there is one more level, at which all positions are in one group; at the levels of
+        the widths, the missing number forms a group alone.
         """
         values = self.domain.low + self.domain.step * np.arange(self.steps + 1)
         groups = np.array([values // width for width in self.widths], dtype=np.int32)
@@ -229,7 +235,11 @@ class Intervals(_OnNumbers):
         return self.at(level, low)
 
     def at(self, level: int | IntArray, positions: IntArray) -> Array:
-        """Return the labels of `positions` at the level of a width, or at one level for each: object array (m,)."""
+        """Return the labels of `positions`, an integer array (m,), as an object array (m,).
+
+        `level` is the position of a width in `widths`, or an integer array (m,) of such positions, one for each of
+        `positions`.
+        """
         widths = np.array(self.widths)[level]
         starts = self.groups[level, positions] * widths
         ends = starts + widths - 1
@@ -240,12 +250,14 @@ class Intervals(_OnNumbers):
         return np.where(positions > self.steps, missing, labels)
 
     def extent(self) -> Extent:
-        """Return an extent by the levels of the widths."""
+        """Return an extent that measures the width of a generalization by the levels of `groups`."""
         return Extent(len(self.groups) - 1, self.groups)
 
 
 class RangedIntervals(Intervals):
-    """Numbers that are published as `Intervals`, with distances between numbers (reading "C" of Sramka et al. 2010).
+    """Numbers that are published as `Intervals`, but whose distances are those of `Ranges`.
+
+    The class implements the interpretation of Sramka et al. 2010 that is called reading "C".
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Trees with few branches, in which rare siblings are merged so that one rare value does not prevent a cut."""
+"""Trees with few children per node: rare siblings are merged, so that a rare value does not prevent a cut."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ def merge_siblings(
     lowest: int = 0,
     named: Annotated[int, at_least(0)] = 0,
 ) -> Taxonomy:
-    """Return the tree with added levels, so that no node has more than `most` children (4 if siblings have an order).
+    """Return the tree with additional levels, so that no node has many children.
 
-    Mondrian cuts a node if each of its children that occurs contains at least k people. With a single step from a value
-    to `*`, one rare value prevents all cuts. Siblings are therefore merged, beginning with the rarest, at most `most`
-    at a time.
+    A node has at most `most` children or, if `in_order` is true, at most 4.
+
+    Mondrian cuts a node if each child that occurs in the records contains at least k people. If `*` is the only level
+    above the values, one rare value prevents all cuts. Siblings are therefore merged, at most `most` into one node,
+    beginning with the rarest siblings.
 
     Parameters
     ----------
@@ -41,26 +43,27 @@ def merge_siblings(
     most : int
         2 or more.
     in_order : bool
-        Whether only neighbors are merged, at most four into one, starting with those that have the fewest records.
+        Whether only neighboring siblings are merged, at most four into one node, beginning with the neighbors that have
+        the fewest records.
     lowest : int
         The lowest level at which nodes are merged; 0 means the leaves, and -1 the children of `*`.
     named : int
-        The minimum number of records of each member that a new label names, because a rarer value may be the words of a
-        single person. Groups without such a member are numbered.
+        The minimum number of records of each value that a new label contains, because a rarer value may be the words of
+        a single person. If a group has no such value, its label contains a number instead.
 
     Returns
     -------
     Taxonomy
-        The tree with all levels of `tree` and new levels. A new label lists two or three members with | between them.
-        If there are more members, the label names the first and the last member of an order or, without an order, the
-        most common member.
+        The tree with all levels of `tree` and the new levels. The label of a group of two or three members lists the
+        members with | between them. The label of a larger group contains the first and the last member if `in_order` is
+        true, and otherwise the most common member.
 
     Raises
     ------
     SchemaError
-        If the tree already has a label that a group would get.
+        If the tree already has the label that a new group would have.
     ValueError
-        For a level that the tree does not have.
+        If `lowest` is not a level of the tree.
 
     >>> towns = {"Bonn": 30, "Köln": 60, "Trier": 2, "Ulm": 20, "Worms": 1}
     >>> merge_siblings(Taxonomy("town", tuple((town, "*") for town in towns)), towns).levels()
@@ -94,9 +97,10 @@ def merge_siblings(
 
 
 def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -> Any:
-    """Yield, for each added level from the lowest up, the label of each child's group, as an object array.
+    """Yield, for each new level from the lowest up, the label of the group of each child, as an object array (m,).
 
-    `children` is an object array (m,) of labels, and `records` the number of records of each child, integer array (m,).
+    `children` is an object array (m,) of labels. `records`, an integer array (m,), is the number of records of each
+    child.
     """
     group, number = np.arange(len(children)), len(children)
     while number > most:
@@ -107,14 +111,18 @@ def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -
 
 
 def _rarest(sums: Any, most: int) -> Any:
-    """Return the group of each item of `sums`; a group has `most` items, and items with similar sums are merged."""
+    """Return the group of each item of `sums`: in sorted order, each `most` consecutive items form a group."""
     joined = np.empty(len(sums), dtype=np.intp)
     joined[np.argsort(sums, kind="stable")] = np.arange(len(sums)) // most
     return joined
 
 
 def _neighbours(sums: Any, most: int) -> Any:
-    """Return the groups if neighbors with the fewest records are merged until 1/`most` of the groups is left."""
+    """Return the group of each item of `sums`, an integer array (m,) of records.
+
+    The two neighboring groups with the fewest records together are merged repeatedly, until at most m / `most` groups,
+    rounded up, are left.
+    """
     found = [(records, 1) for records in sums.tolist()]
     while len(found) > -(-len(sums) // most):
         pairs = [(a[0] + b[0], place) for place, (a, b) in enumerate(pairwise(found)) if a[1] + b[1] <= AT_ONCE]
@@ -126,7 +134,10 @@ def _neighbours(sums: Any, most: int) -> Any:
 
 
 def _labels(children: Any, records: Any, group: Any, in_order: bool, named: int) -> Any:
-    """Return the label of each group, object array (groups,); `group`, integer array (m,), holds each child's group."""
+    """Return the label of each group, as an object array (groups,).
+
+    `group`, an integer array (m,), holds the group of each child.
+    """
     sizes = np.bincount(group)
     ends = np.cumsum(sizes)
     members = children[np.argsort(group, kind="stable")]

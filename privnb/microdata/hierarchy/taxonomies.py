@@ -1,9 +1,9 @@
-"""Functions that build hierarchies: numbers by widths or cut points, dates, codes and lists.
+"""Functions that build hierarchies of numbers (by widths or cut points), dates, times, codes and listed values.
 
 Each function takes an attribute of a schema and returns a `Taxonomy` over the values of its public domain. `levels()`
-shows the tree, and `write("data/<name>/hierarchies/default/<attribute>.csv")` saves it in ARX's layout. For an
-attribute of another kind, and for values that have no place in the tree, all functions raise a SchemaError that states
-what to do.
+shows the tree, and `write("data/<name>/hierarchies/default/<attribute>.csv")` saves it in ARX's layout. If a function
+cannot group the values of the attribute, or if some values have no place in the tree, the function raises a SchemaError
+that states what to do.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Time(NamedTuple):
 
     @classmethod
     def of(cls, value: str) -> Time:
-        """Return the time in a text that `TIME` matches."""
+        """Return the time that a text contains; the regular expression `TIME` must match the text."""
         match = TIME.match(value)
         if match is None:
             raise UsageError(f"`value` must be a time such as 13:45; got {value!r}.")
@@ -61,18 +61,19 @@ class Time(NamedTuple):
 
 
 def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> Taxonomy:
-    """Group numbers into aligned intervals of several `widths`, each of which is a multiple of the width before.
+    """Group numbers into intervals of several `widths`, each of which is a multiple of the width before it.
 
-    Intervals begin at `origin` and at multiples of the width from `origin`. Intervals may extend past the domain, as
-    15-19 does if ages begin at 17.
+    The intervals of a width begin at `origin` plus each multiple of the width. Intervals may extend past the domain: if
+    ages begin at 17, the first interval is 15-19.
 
     Parameters
     ----------
     attribute : Attribute
     widths : list of numbers
-        Increasing widths in the unit of the attribute.
+        The increasing widths of the intervals, in the unit of the attribute.
     origin : float
-        A whole number of steps away from the low end of the domain.
+        A number at which an interval of every width begins; it must be a whole number of steps away from the low end of
+        the domain.
 
     Returns
     -------
@@ -81,7 +82,8 @@ def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> 
     Raises
     ------
     SchemaError
-        For widths that do not nest and therefore cannot form a tree; see `Intervals` for such widths.
+        If a width is not a multiple of the width before it, so that the intervals cannot form a tree; see `Intervals`
+        for such widths.
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> widths(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99)), (5, 10, 20)).levels()
@@ -118,9 +120,9 @@ def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
     ----------
     attribute : Attribute
     levels : list of numbers, any number of them
-        The increasing points at which intervals begin; the points of a level must also be points of the level before.
-        The points should be public knowledge, such as the age limits of a law, because points that are read from the
-        records disclose something about the records.
+        For each level, the increasing points at which intervals begin; the points of a level must also be points of the
+        level before it. The points should be public knowledge, such as the age limits of a law, because points that
+        depend on the records disclose something about the records.
 
     Returns
     -------
@@ -150,19 +152,21 @@ def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
 
 
 def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-%d") -> Taxonomy:
-    """Group days by month, quarter, year and decade; the leaves are the texts of the domain.
+    """Group days by month, quarter, year and decade.
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
-        Values of the domain that are not dates, such as the mark of a missing date. These values keep their own label
-        up to `*`.
+        Values of the domain that are not dates, such as the mark of a missing date. The label of such a value is the
+        value itself at all levels below `*`.
     form : str
         The format of a day for `datetime.strptime`; by default, the ISO format, 2024-02-29. A time of the day may
-        follow; if a time follows every day, the lowest level is the day. For months (without %d), the lowest level is
-        the quarter; for quarters, written as %YQ%q, it is the year. Some values may lack the day, or the day and the
-        month; see `coarser_forms`. The labels of months and years then begin with "in", because 1999 is also a value.
+        follow the day; if a time follows the day in every value, the lowest level above the leaves is the day. If the
+        values are months (a format without %d), the lowest level above the leaves is the quarter. If the values are
+        quarters, with the format %YQ%q, the lowest level above the leaves is the year. Some values may lack the day, or
+        the day and the month; see `coarser_forms`. In that case, the labels of months and years begin with "in",
+        because a text such as 1999 is also a value.
 
     Returns
     -------
@@ -205,9 +209,9 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
 
 
 def coarser_forms(form: str) -> tuple[str, ...]:
-    """Return the forms of months and years that may occur among the days, or months, of a form.
+    """Return the formats of months and years that may occur among values of `form`, a format of days or months.
 
-    A form without a separator has no such forms, because 200112 could be a month or a day.
+    The result is empty for a format without a separator, because 200112 could be a month or a day.
 
     >>> coarser_forms("%Y-%m-%d"), coarser_forms("%b %d, %Y"), coarser_forms("%m/%Y"), coarser_forms("%Y%m%d")
     (('%Y-%m', '%Y'), ('%b %Y', '%Y'), ('%Y',), ())
@@ -221,7 +225,8 @@ def coarser_forms(form: str) -> tuple[str, ...]:
 def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     """Group times, such as 13:45, 13:45:00 or 1:45 PM, by hour and by part of the day.
 
-    The parts are night, morning, afternoon and evening. Durations of up to 999 hours are grouped in the same way.
+    The parts of the day are night, morning, afternoon and evening. Durations of up to 999 hours are grouped in the same
+    way.
 
     Parameters
     ----------
@@ -257,10 +262,11 @@ def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Col
     ----------
     attribute : Attribute
     keep : list of int, optional
-        The decreasing numbers of characters that stay at each level. By default, each level has one character fewer,
-        down to 1.
+        The number of characters that stay visible at each level; the numbers must decrease. By default, each level
+        shows one character less than the level below it, down to 1 character.
     apart : str or list of str
-        Values of the domain that are not such codes. These values keep their own label up to `*`.
+        Values of the domain that are not such codes. The label of such a value is the value itself at all levels below
+        `*`.
 
     Returns
     -------
@@ -345,14 +351,14 @@ def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
 
 
 def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
-    """Group values as a dictionary lists them.
+    """Group values according to a dictionary, which lists the values of each group.
 
     Parameters
     ----------
     attribute : Attribute
     groups : dict
-        `{group: [value, ...]}`; a group may also contain groups: `{group: {group: [...]}}`. Groups may have different
-        depths. Numbers may be given as a `range`.
+        The values of each group, `{group: [value, ...]}`. A group may also contain groups, `{group: {group: [...]}}`,
+        and groups may have different depths. Numbers may be given as a `range`.
 
     Returns
     -------
@@ -393,13 +399,16 @@ def _domain(attribute: Attribute, kind: Any) -> Any:
 
 
 def _steps(distance: float, domain: Numbers) -> int | None:
-    """Return a distance in steps of the domain; None if it is not a whole number of steps."""
+    """Return a distance in steps of the domain; None if the distance is not a whole number of steps."""
     steps = distance / domain.step
     return round(steps) if abs(steps - round(steps)) < STEP else None
 
 
 def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
-    """Return the tree of a domain of numbers; `ends` holds, for each level, the ends of the interval of each value."""
+    """Return the tree of a domain of numbers.
+
+    `ends` holds, for each level, the first and the last code of the interval of each number.
+    """
     domain = attribute.numbers
     numbers = replace(domain, missing=None)  # intervals may extend past the domain, but not to the missing number
 
@@ -416,9 +425,9 @@ def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
 def _without(
     attribute: Attribute, apart: Collection[str], what: str = "", fits: Callable[[str], object] = bool
 ) -> list[str]:
-    """Return the values of a domain of texts, without the values that stay apart.
+    """Return the values of a domain of texts, without the values in `apart`.
 
-    Raises SchemaError if one of the returned values does not fit; `fits` checks the values, and `what` describes them.
+    Raises SchemaError if `fits` is false for one of these values; `what` describes, in the error, which values fit.
     """
     values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
     expect.texts("apart", apart, "values")
@@ -436,7 +445,7 @@ def _without(
 
 
 def _day(value: str, form: str) -> date | None:
-    """Return the day that a text names; None if the text names no day."""
+    """Return the day that a text contains in the format `form`; None if the text does not have this format."""
     value = CLOCK.sub("", value)
     if "%q" in form:
         value, form = re.sub("[Qq][1-4]", lambda found: QUARTERS[found[0].upper()], value), form.replace("Q%q", "%m")
@@ -447,14 +456,17 @@ def _day(value: str, form: str) -> date | None:
 
 
 def _shortened(attribute: Attribute, values: Sequence[str], levels: Sequence[Callable[[str], str]]) -> Taxonomy:
-    """Return the tree in which the functions `levels` shorten `values`; other values of the domain stay unchanged."""
+    """Return the tree in which the functions `levels`, one per level, shorten `values` to labels.
+
+    Other values of the domain keep their own label at all levels below `*`.
+    """
     short = set(values)
     rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.categories.values)
     return Taxonomy(attribute.name, tuple(rows))
 
 
 def _paths(attribute: Attribute, groups: Any, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each value with its groups, from the nearest group on."""
+    """Yield each value and the groups that contain the value, from the smallest to the largest group."""
     if isinstance(groups, Mapping):
         for label, members in groups.items():
             yield from _paths(attribute, members, (str(label), *path))
