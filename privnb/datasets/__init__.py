@@ -1,4 +1,4 @@
-"""Descriptions of the columns of tables, their drafts, and datasets that conform to them."""
+"""Descriptions of the columns of tables, drafts of descriptions, and datasets that conform to descriptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Dataset", "load", "load_studies"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return an object of `__all__`, imported on first use, because some processes do not need pandas."""
+    """Return an object of `__all__`, which is imported on first use, because some processes do not need pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from privnb.datasets import dataset

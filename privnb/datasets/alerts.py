@@ -1,8 +1,8 @@
-"""Alerts about the columns of a table whose roles are not yet chosen, examples of values, and repeated records.
+"""Alerts about the columns of a table, examples of values, and repeated records, for the choice of roles.
 
 The text of an alert continues a sentence that begins with the name of the column. Alerts are for the owner of the
-table, so their counts are not withheld. Examples do not belong to a single person: they are values that at least ten
-people share, or patterns of letters and digits.
+table, so the counts in alerts are not withheld. An example is a value, or a pattern of letters and digits, that at
+least ten people share, so no example belongs to a single person.
 """
 
 from __future__ import annotations
@@ -57,14 +57,16 @@ def find_alerts(
     copies: Iterable[tuple[str, str, float]] = (),
     guessed: Iterable[str] = (),
 ) -> dict[str, list[str]]:
-    """Return `{column: sentences}` for the columns that a release may hold according to their roles.
+    """Return the alerts about each column, `{column: sentences}`.
+
+    A column has alerts only if its role allows a release to contain the column.
 
     Parameters
     ----------
     values : dict of str to Values
     roles : dict of str to Role
     numeric : dict of str to number
-        The columns that are described as numbers, each with the step of its domain.
+        The step of the domain of each column that is described as numbers.
     pairs : iterable of tuple
         The result of `find_determined`.
     copies : iterable of tuple
@@ -116,7 +118,10 @@ def find_alerts(
 
 
 def _odd(values: Values, what: str) -> Iterator[str]:
-    """Yield a question about the cells that are not of the type of their column, if there are such cells."""
+    """Yield a question about cells that count as missing because they are not of the type of the column.
+
+    The function yields nothing if there are no such cells. `what` describes the type.
+    """
     named = values.named[
         [text not in (*MISSING, *DASHES) and not re.fullmatch(NUMERAL, text) for text in values.named.index]
     ]
@@ -133,7 +138,7 @@ def _odd(values: Values, what: str) -> Iterator[str]:
 
 
 def _rounded(values: Values, step: float) -> Iterator[str]:
-    """Yield a warning if numbers are rounded because a few outliers widen the domain."""
+    """Yield a warning if numbers are rounded because a few outliers make the domain wide."""
     if not values.numbers or not values.outliers.any():
         return
     steps = pd.to_numeric(values.texts).to_numpy(dtype=float) / step
@@ -153,8 +158,9 @@ def _rounded(values: Values, step: float) -> Iterator[str]:
 def _numbers_people(values: Values) -> bool:
     """Return whether whole numbers may identify the person of a record.
 
-    Such numbers have many values with few records each, and they have almost no gaps or all have the same length.
-    Amounts have different lengths and gaps.
+    Numbers that identify a person have many distinct values, each of which occurs in few records. In addition, the
+    values have almost no gaps, or all have the same number of digits. Amounts, in contrast, have gaps and different
+    numbers of digits.
     """
     each = values.different
     if not (
@@ -167,11 +173,11 @@ def _numbers_people(values: Values) -> bool:
 
 
 def _weighs(name: str, values: Values) -> bool:
-    """Return whether numbers are sampling weights, as judged by the name of the column and by their size.
+    """Return whether numbers seem to be sampling weights, judged by the name of the column and the size of the numbers.
 
-    Sampling weights are at least 0. In many surveys, the mean of sampling weights is about 1 or several hundred, unlike
-    the mean of people's body weights in kilograms or pounds. If the name of the column fits sampling weights only, the
-    mean does not matter.
+    Sampling weights are at least 0. In many surveys, the mean of the sampling weights is about 1 or several hundred,
+    unlike the mean of body weights in kilograms or pounds. If only sampling weights could have the name of the column,
+    the mean is not checked.
     """
     if not WEIGHT.search(name) or not values.numbers or values.numbers.low < 0:
         return False
@@ -181,7 +187,10 @@ def _weighs(name: str, values: Values) -> bool:
 
 
 def _spellings(values: Values) -> list[str]:
-    """Return values that differ only in capitals and spaces, and the number of such values with few records."""
+    """Return descriptions of the groups of values that differ only in capitals and spaces.
+
+    A group with a value that few records have is not shown; the last description states the number of such groups.
+    """
     plain = values.texts.str.split().str.join(" ").str.casefold()
     alike = [each for _, each in values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)]
     people = pd.Series(values.counts, values.texts.index)
@@ -192,7 +201,10 @@ def _spellings(values: Values) -> list[str]:
 
 
 def _unanswered(values: Values) -> list[str]:
-    """Return the texts of numbers that seem to be codes, such as 9999 far above all others, or -1."""
+    """Return the texts of numbers that seem to be codes for a missing answer.
+
+    Examples are -1 among positive numbers, and 9999 if all other numbers are far lower.
+    """
     if not values.numbers:
         return []
     numbers, found = pd.to_numeric(values.texts).to_numpy(), np.zeros(len(values.texts), dtype=bool)
@@ -255,22 +267,23 @@ def _alone(name: str, values: Values, role: Role, numeric: bool) -> Iterator[str
 
 
 def find_determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
-    """Return the pairs of columns in which one column almost determines the other.
+    """Return the pairs of columns in which the value of one column almost determines the value of the other column.
 
-    For at least 99% of the records, the other records with the same value in the first column predict the value in the
-    second column. A value with a single record is therefore not predicted.
+    The first column almost determines the second column if the value in the second column can be predicted for at least
+    99% of the records. The prediction for a record uses the other records with the same value in the first column;
+    without such records, there is no prediction.
 
     Parameters
     ----------
     cells : DataFrame
-        A Categorical per column, in which a missing value is a value of its own. Only the first 60 columns with
-        recurring values are compared.
+        Categorical columns, in which a missing value counts as one more value. Only the first 60 columns with recurring
+        values are compared.
 
     Returns
     -------
     list of tuple
-        The determining column, the determined column, the share of records whose value is predicted, and the share of
-        records that have the most common value of the determined column.
+        The determining column, the determined column, the share of records for which the prediction is correct, and the
+        share of records that have the most common value of the determined column.
     """
     codes = {name: np.unique(cells[name].cat.codes, return_inverse=True)[1] for name in cells}
     recur = [name for name, own in codes.items() if 0 < own.max(initial=0) < len(cells) / 2][:MOST]
@@ -288,22 +301,22 @@ def find_determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
 
 
 def find_same_order(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
-    """Return the pairs of numeric columns that order the records in the same or the opposite way.
+    """Return the pairs of numeric columns that put the records into nearly the same or the opposite order.
 
-    An example is a weight in ounces and in grams. The criterion is an absolute value of at least 0.99 of Spearman's
-    rank correlation. A birth year and an age are also such a pair, and so are a column and its copy in other units,
-    rounded or not, which `find_determined` finds only if values recur.
+    The absolute value of Spearman's rank correlation of such a pair is at least 0.99. Examples are a birth year and an
+    age, and a weight in ounces and the same weight in grams, rounded or not. `find_determined` finds such pairs only if
+    values recur.
 
     Parameters
     ----------
     numbers : DataFrame
-        Columns of floats. Records with a missing number in either column are left out. Only the first 60 columns with
-        more than ten distinct values are compared.
+        Columns of floats. For each pair of columns, records with a missing number in at least one of the two columns
+        are left out. Only the first 60 columns with more than ten distinct values are compared.
 
     Returns
     -------
     list of tuple
-        Two columns, and the correlation of their ranks.
+        The two columns and the correlation of their ranks.
 
     Source: Spearman, "The proof and measurement of association between two things", 1904.
     """
@@ -314,9 +327,9 @@ def find_same_order(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
 
 
 def _told(known: IntArray, counts: IntArray) -> int:
-    """Return the number of records whose second value follows from other records with the same first value.
+    """Return the number of records whose second value is predicted by other records with the same first value.
 
-    The value follows if it is the most common second value among these other records.
+    The prediction is the most common second value among these other records.
     """
     order = np.lexsort((-counts, known))
     known, counts = known[order], counts[order]
@@ -327,7 +340,7 @@ def _told(known: IntArray, counts: IntArray) -> int:
 
 
 def describe_examples(column: pd.Series, values: Values, *, hidden: bool, people: IntArray | None = None) -> str:
-    """Return the most common values of a column, or the most common patterns if no ten people share a value.
+    """Return the most common values of a column; return patterns of values if no value is shared by ten people.
 
     Parameters
     ----------
@@ -336,14 +349,14 @@ def describe_examples(column: pd.Series, values: Values, *, hidden: bool, people
     values : Values
             The values of the same column.
     hidden : bool
-        Whether only patterns are shown, because the values name people.
+        Whether only patterns are shown, because the values identify people.
     people : integer array (n,), optional
-        The person of each record, from 0. If None, each record is a different person.
+        The number of the person of each record, from 0. If None, each record belongs to a different person.
 
     Returns
     -------
     str
-        At most three examples; empty if no ten people share even a pattern.
+        At most three examples; empty if no value and no pattern is shared by ten people.
     """
     texts = values.texts[np.isin(values.texts.index, column.cat.codes)]  # only texts that occur in a sample
     for form in (mask_letters, mask_runs) if hidden else (str, mask_letters, mask_runs):
@@ -376,14 +389,15 @@ def mask_runs(text: str) -> str:
 def describe_repetition(
     roles: Mapping[str, Role], columns: Collection[str], repetition: Callable[[list[str]], tuple[int, int, int]]
 ) -> str:
-    """Return a sentence if each record occurs more than once, as in a file that is appended to itself; otherwise, "".
+    """Return a sentence if each record occurs more than once, as in a file that was appended to itself; otherwise, "".
 
-    The text is also empty if a column is the key of people, because `k` then counts people and not records.
+    The result is also empty if a column is the key of people, because `k` then is a number of people and not of
+    records.
 
     Parameters
     ----------
     roles
-        The role of each column. Columns that name people are not compared, because copies may have new numbers.
+        The role of each column. Identifiers are not compared, because the copies of a record may have new identifiers.
     columns
         The columns of the table.
     repetition

@@ -1,9 +1,9 @@
-"""Recognition of the columns in an owner's table, by a list of types, each of which recognizes its own columns.
+"""Recognition of the type of each column in an owner's table.
 
-A type is a generator that receives the name and the `Values` of a column. The first item that a type yields is the
-`ColumnProposal` of a draft, with role, reason, domain and tree. For a column of another type, the generator yields
-nothing. A new type needs one function and one line in `TYPES`. The types are tried in order, from the most certain type
-on.
+Each type is a generator function that receives the name and the `Values` of a column. If the column is of this type,
+the first item that the generator yields is the `ColumnProposal` of a draft, with role, reason, domain and tree.
+Otherwise, the generator yields nothing. A new type needs one function and one line in `TYPES`. The types are tried in
+the order of `TYPES`, which begins with the types that are recognized with the most certainty.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Tree = Callable[..., Generalization]  # a function of an attribute
 
 
 def name_pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern that matches one of the `words` in a column's name, as in `patientName` and `patient_name`."""
+    """Return a pattern that finds one of the `words` in a column's name, such as `patientName` or `patient_name`."""
     return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
 
 
@@ -92,7 +92,7 @@ LOOKS = {
 
 
 def _looks(form: str) -> str:
-    r"""Return a pattern that matches texts in a form of dates.
+    r"""Return a regular expression that matches texts in a format of dates.
 
     >>> _looks("%m.%Y")
     '\\d\\d?\\.\\d{4}'
@@ -160,7 +160,7 @@ LEAVES = 100_000  # a tree with more leaves is not useful
 class ColumnProposal(NamedTuple):
     """The proposal of a draft for a column: role, reason, domain and tree (None if there is no tree).
 
-    `odd` holds the few texts that are not of the type of the column and that count as missing.
+    `odd` holds the few texts that are not of the type of the column and therefore count as missing.
     """
 
     name: str
@@ -172,12 +172,17 @@ class ColumnProposal(NamedTuple):
 
 
 def recognize(name: str, values: Values, notation: Notation = Notation()) -> ColumnProposal:  # noqa: B008 - a tuple
-    """Return the `ColumnProposal` of the first type that recognizes the column; `notation` is that of the file."""
+    """Return the `ColumnProposal` of the first type that recognizes the column.
+
+    `notation` is the notation of the file.
+    """
     return next(_proposed(name, values, notation))
 
 
 def recognize_published(name: str, values: Values, notation: Notation = Notation()) -> ColumnProposal:  # noqa: B008
-    """Return the `ColumnProposal` of the first type in `TYPES` that proposes a domain, which a release needs.
+    """Return the `ColumnProposal` of the first type that recognizes the column and proposes a domain.
+
+    A column needs a domain to be published.
 
     Raises SchemaError for a column without values.
     """
@@ -187,7 +192,10 @@ def recognize_published(name: str, values: Values, notation: Notation = Notation
 
 
 def _proposed(name: str, values: Values, notation: Notation) -> Iterator[ColumnProposal]:
-    """Yield the proposals of all types that recognize a column; categories stay as the file writes them."""
+    """Yield the proposals of all types that recognize a column.
+
+    Categories keep the texts of the file, even if the texts are numbers in another notation.
+    """
     typed, odd = _typed(values, notation)
     if odd:
         plain = typed.written(notation)
@@ -205,11 +213,12 @@ def _proposed(name: str, values: Values, notation: Notation) -> Iterator[ColumnP
 
 
 def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]:
-    """Return the values of a column of numbers or dates without the few texts of another type, and these few texts.
+    """Return the values of a column without the few texts that are not of its type, and these few texts.
 
-    At most 5% of the records may have such texts; if the values are nearly unique, up to half of the records may have
-    one of three words. Whole numbers may be codes, and some of these codes may have letters. Among such codes, the
-    texts of another type are only words without a digit, `<5` and `#REF!`.
+    Only columns of numbers or dates have such texts. At most 5% of the records may have such texts; if the values are
+    nearly unique, up to half of the records may have one of at most three such texts. Whole numbers may be codes, some
+    of which contain letters. Among whole numbers, only texts without a digit and texts such as `<5` and `#REF!`
+    therefore count as texts of another type.
     """
     if values.different < FIRST or not values.mark or SUPPRESSED in {*values.texts}:
         return values, ()
@@ -231,9 +240,9 @@ def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]
 
 
 def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
-    """Return whether the odd texts among numbers show that the numbers are codes, or have an order with these texts.
+    """Return whether the `odd` texts among numbers show that the numbers are codes, or parts of an ordered list.
 
-    Examples are 012 and 12b among whole numbers, and 18, 19, 90+.
+    For example, 012 and 12b among whole numbers show that the numbers are codes; 18, 19 and 90+ are an ordered list.
     """
     if odd.str.fullmatch(r"0\d+").any():
         return True
@@ -244,7 +253,7 @@ def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
 
 
 def _of_dates(values: Values) -> Iterator[BoolArray]:
-    """Yield, for each form that most of the first texts have, which texts are dates, as a boolean array (texts,)."""
+    """Yield, for each format that most of the first texts have, whether each text is a date: boolean array (texts,)."""
     if values.different > LEAVES:
         return
     alone = _without_clock(values).texts
@@ -259,7 +268,7 @@ def _of_dates(values: Values) -> Iterator[BoolArray]:
 
 
 def _other_order(texts: pd.Series, form: str) -> bool:
-    """Return whether some texts are days if day and month are exchanged, and thus have a second form."""
+    """Return whether some texts are days in the format in which the day and the month are exchanged."""
     turned = form.translate(str.maketrans("dm", "md"))
     return turned in DAYS and turned != form and bool(_read(texts, turned).notna().any())
 
@@ -271,7 +280,11 @@ def recognize_empty(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_people(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize mail addresses, telephone numbers (by name, or by a leading +), and names of people (by name)."""
+    """Recognize e-mail addresses, telephone numbers and names of people.
+
+    Telephone numbers are recognized by the name of the column or by a leading +, and names of people by the name of the
+    column.
+    """
     if values.match(r"[^@\s]+@[^@\s]+\.\w+"):
         yield ColumnProposal(name, Role.IDENTIFIER, "looks like mail addresses")
     if values.match(r"[+(]?\d[\d ()/.-]{5,}") and (PHONE.search(name) or values.texts.str.startswith("+").all()):
@@ -301,7 +314,7 @@ def recognize_year_spans(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_dates(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize days in one of the forms of `DAYS`, with or without a time of the day."""
+    """Recognize days in one of the formats of `DAYS`, with or without a time of the day."""
     if forms := day_forms(values):
         yield _days(name, values, forms)
     elif _like_days(values):
@@ -309,10 +322,10 @@ def recognize_dates(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def day_forms(values: Values) -> list[str]:
-    """Return the forms of `DAYS` in which every text is a day; a time after the day is ignored.
+    """Return the formats of `DAYS` that every text has; a time after the day is ignored.
 
-    There are several forms if it is unclear which of two numbers is the month; there is no form if the texts are not
-    days. Some texts may be only a month or a year.
+    There are several formats if it is unclear which of two numbers is the month. The list is empty if the texts are not
+    days. Some of the texts may be only a month or a year.
     """
     alone = _without_clock(values)
     for looks in (DAYS, PARTLY) if _like_days(values) else ():
@@ -327,26 +340,26 @@ def day_forms(values: Values) -> list[str]:
 
 
 def count_partial_dates(values: Values) -> int:
-    """Return the number of records with a month or year in a column of days, or with a year in a column of months."""
+    """Return the number of records that have only a month or a year in a column of days, or a year in one of months."""
     forms = day_forms(values)
     found = _read(_without_clock(values).texts, forms[0]).isna() if forms else np.zeros(len(values.texts), dtype=bool)
     return int(values.counts[np.asarray(found)].sum())
 
 
 def recognize_days(name: str, values: Values, form: str) -> ColumnProposal:
-    """Return the `ColumnProposal` of days in the form that the owner states.
+    """Return the `ColumnProposal` of days in the format that the owner states.
 
     Parameters
     ----------
     name : str
     values : Values
     form : str
-        A form of `day_forms`.
+        One of the formats that `day_forms` returns.
 
     Raises
     ------
     SchemaError
-        If the days do not have this form.
+        If the days do not have this format.
     """
     forms = day_forms(values)
     if form not in forms:
@@ -359,7 +372,7 @@ def recognize_days(name: str, values: Values, form: str) -> ColumnProposal:
 
 
 def spell_form(form: str) -> str:
-    """Return a form of dates in the notation that people use.
+    """Return a format of dates in the notation that people use.
 
     >>> spell_form("%d/%m/%Y"), spell_form("%d-%b-%Y")
     ('dd/mm/yyyy', 'dd-mmm-yyyy')
@@ -376,14 +389,14 @@ def recognize_times(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_booleans(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize columns of true and false, in any two words for these."""
+    """Recognize columns of true and false, written as any pair of words in `TRUTHS`."""
     said = {*values.texts.str.lower()} if values.different == 2 else ()
     if pair := next((pair for pair in TRUTHS if said == {*pair}), None):
         yield _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
 
 
 def recognize_coordinates(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize degrees of latitude and longitude, by the name of the column."""
+    """Recognize degrees of latitude or longitude by the name of the column."""
     seen = values.numbers if COORDINATE.search(name) else None
     if seen and -180 <= seen.low and seen.high <= 180:
         if (domain := values.in_steps(Decimal("0.1"))) and seen.step < 1:
@@ -391,7 +404,7 @@ def recognize_coordinates(name: str, values: Values) -> Iterator[ColumnProposal]
 
 
 def recognize_years(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize years, by the name of the column."""
+    """Recognize years by the name of the column."""
     seen = values.numbers if YEAR.search(name) and values.whole else None
     if seen and 1500 <= seen.low and seen.high <= 2200:
         yield _numbers(name, values, seen, f"years, {values.different} different")
@@ -400,8 +413,9 @@ def recognize_years(name: str, values: Values) -> Iterator[ColumnProposal]:
 def recognize_codes(name: str, values: Values) -> Iterator[ColumnProposal]:
     """Recognize codes, such as post codes and codes of diseases.
 
-    Post codes are recognized by name, by the British form, or as digits of one length with a leading 0. Codes of
-    diseases are recognized by their form, which includes a point unless the name identifies them.
+    Post codes are recognized by the name of the column, by the British format, or as digits of one length, some with a
+    leading 0. Codes of diseases are recognized by their format; most of the codes must contain a point, unless the name
+    of the column identifies them.
     """
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
@@ -419,7 +433,7 @@ def recognize_codes(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_free_text(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize free text, most of which occurs for a single person."""
+    """Recognize free text; most of the distinct texts occur in only one record."""
     own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
     if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
@@ -427,9 +441,9 @@ def recognize_free_text(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_group_numbers(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize, by the name of the column, whole numbers that stand for a place, a group or a kind of people.
+    """Recognize, by the name of the column, whole numbers that are codes for a place, a group or a kind of people.
 
-    If the name could also mean a size, the numbers must count from 1.
+    If the name could also be the name of a size, the numbers must begin with 0 or 1 and have almost no gaps.
     """
     if not values.whole or values.different < 3 or values.nearly_unique:
         return
@@ -441,7 +455,10 @@ def recognize_group_numbers(name: str, values: Values) -> Iterator[ColumnProposa
 
 
 def recognize_keys(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize texts or whole numbers that are nearly all different, and so nearly identify a person."""
+    """Recognize texts or whole numbers that are nearly all different, so that they nearly identify a person.
+
+    Whole numbers are also recognized as a key of people by the name of the column.
+    """
     if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
         reason = f"{values.different} values in {values.records} records, so it nearly identifies a person"
         yield ColumnProposal(name, Role.IDENTIFIER, reason)
@@ -458,20 +475,20 @@ def recognize_numbers(name: str, values: Values) -> Iterator[ColumnProposal]:
 
 
 def recognize_ordered(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize whole numbers, ranges, and words that have an order."""
+    """Recognize values that have an order: whole numbers, ranges, and words such as "low" and "high"."""
     if order := _order(values):
         yield _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
 
 
 def recognize_many_texts(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize columns with more different texts than a hierarchy can list."""
+    """Recognize columns with more distinct texts than a hierarchy can list."""
     if values.different > LEAVES:
         reason = f"{values.different:,} different texts; shorten or group them in the file first"
         yield ColumnProposal(name, Role.UNUSED, reason)
 
 
 def recognize_categories(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize all other values."""
+    """Recognize all other columns as categories."""
     yield _categories(name, values, "values", flat)
 
 
@@ -483,7 +500,7 @@ TYPES = (
 
 
 def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str = "") -> ColumnProposal:
-    """Return the proposal for a column of numbers with a reason; `more` is an additional note."""
+    """Return the proposal for a column of numbers; `more` is a note that is added to the `reason`."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
     parted = _cuts(domain, values)
     domain, even = replace(domain, cuts=parted), "its cuts divide people about evenly" * (parted is not None)
@@ -494,10 +511,10 @@ def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str 
 
 
 def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
-    """Return cuts that divide people roughly evenly, if a usual interval would hold more than a third of the people.
+    """Return cuts that divide people roughly evenly, if a default interval would hold over a third of the people.
 
-    A class of people in a single interval would disclose the value of each person. The result is None for any other
-    domain.
+    If many people are in one interval, a class may lie completely in this interval and so disclose the interval of each
+    member. The result is None if no default interval holds so many people, or if there are no better cuts.
     """
     if domain.steps < FEW_VALUES:
         return None  # each value is a band of its own
@@ -512,7 +529,7 @@ def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
 
 
 def _fullest(parted: Sequence[float], numbers: FloatArray, people: IntArray) -> int:
-    """Return the number of people in the interval that holds the most people."""
+    """Return the number of people in the interval that holds the most people; `parted` holds the cuts."""
     return np.bincount(np.searchsorted(parted, numbers, side="right"), people).max()
 
 
@@ -521,8 +538,8 @@ def _categories(
 ) -> ColumnProposal:
     """Return the proposal for a column of categories.
 
-    `said` is the beginning of the reason, and `what` the kind of the values. `tree` is a function that builds the tree,
-    `order` the sort key of the values, and `how` holds options of `merge_siblings`.
+    `said` is the beginning of the reason, and `what` describes the values. `tree` is the function that builds the tree,
+    `order` is the sort key of the values, and `how` holds options of `merge_siblings`.
     """
     if SUPPRESSED in set(values.texts):
         raise SchemaError(
@@ -543,7 +560,10 @@ def _categories(
 
 
 def _like_days(values: Values) -> bool:
-    """Return whether the first texts look like days, which spares most columns a complete reading."""
+    """Return whether the first texts look like days.
+
+    Only columns whose first texts look like days are read completely as days.
+    """
     first = _without_clock(replace(values, texts=values.texts[:FIRST]))
     return values.different <= LEAVES and any(map(first.match, [*DAYS.values(), *PARTLY.values()]))
 
@@ -553,7 +573,7 @@ def _without_clock(values: Values) -> Values:
 
 
 def _days(name: str, values: Values, forms: Sequence[str]) -> ColumnProposal:
-    """Return the `ColumnProposal` of days in one of `forms`."""
+    """Return the `ColumnProposal` of days in one of the formats `forms`."""
     form, *others = forms
     alone = _without_clock(values)
     examples = " or ".join(date(2024, 2, 29).strftime(each).replace("%q", "1") for each in forms)
@@ -575,7 +595,7 @@ def _days(name: str, values: Values, forms: Sequence[str]) -> ColumnProposal:
 
 
 def _check_order(name: str, values: Values) -> None:
-    """Raise SchemaError if some days begin with the day and others with the month."""
+    """Raise SchemaError if some dates begin with the day and other dates begin with the month."""
     for form, looks in DAYS.items():
         turned = form.translate(str.maketrans("dm", "md"))
         # The orders differ only if both the first and the second part exceed 12 somewhere.
@@ -596,7 +616,7 @@ def _read(texts: pd.Series, form: str) -> pd.Series:
 
 
 def _dated(texts: pd.Series, form: str) -> pd.Series:
-    """Return dates for texts; a text without the day, or without day and month, is the first day of its period."""
+    """Return the date of each text; a text that is only a month or a year becomes the first day of the period."""
     found = _read(texts, form)
     for each in taxonomies.coarser_forms(form):
         found = found.fillna(_read(texts, each))
@@ -604,13 +624,13 @@ def _dated(texts: pd.Series, form: str) -> pd.Series:
 
 
 def _years(attribute: Attribute, apart: Sequence[str], form: str) -> Taxonomy:
-    """Return the tree of days without months and quarters."""
+    """Return the tree of days without the levels of months and quarters."""
     rows = taxonomies.dates(attribute, apart, form).rows
     return Taxonomy(attribute.name, tuple((row[0], *row[-3:]) for row in rows))
 
 
 def _order(values: Values) -> Callable[[str], Any] | None:
-    """Return the sort key for the values of a column that have an order; None for other values."""
+    """Return the sort key of the values of a column; None if the values have no order."""
     if values.order and {*values.texts} <= {*values.order}:
         return values.order.index
     if values.match(WHOLE):
@@ -625,11 +645,11 @@ def _order(values: Values) -> Callable[[str], Any] | None:
 
 
 def _names_people(name: str, values: Values) -> bool:
-    """Return whether whole numbers, nearly all different, look like keys of people.
+    """Return whether whole numbers that are nearly all different look like keys of people.
 
-    Numbers look like keys if the name of the column is that of a key, if they count records without large gaps, or if
-    they
-    are codes of one length that do not seem to be measured.
+    Numbers look like keys if the column has the name of a key. Unless the column has the name of a measured quantity,
+    numbers also look like keys if they number the records without large gaps, or if they all have the same length of at
+    least six digits and few of them end in 0.
     """
     numbers, lengths = values.texts.astype(float), values.texts.str.len()
     dense = values.different > 0.9 * values.records and numbers.max() - numbers.min() < 1.2 * values.different

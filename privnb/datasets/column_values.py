@@ -1,4 +1,4 @@
-"""The values of a column of unknown type: distinct texts, and the number of records with each."""
+"""The values of a column of unknown type: the distinct texts, and the number of records with each text."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FINEST = Decimal("1e-9")  # the smallest step of a domain
 class Values:
     """The values of a column in a draft.
 
-    `texts` are the distinct texts, and `counts` the number of records with each. `missing` is the number of records
-    without a value, and `mark` the text for a missing value. `named` holds the number of records with each other text
-    that the description lists as missing. `order` lists the texts from the lowest to the highest, if the owner states
-    an order.
+    `texts` are the distinct texts, and `counts` is the number of records with each text. `missing` is the number of
+    records without a value, and `mark` is the text for a missing value. `named` holds the number of records with each
+    other text that the description lists as a text for a missing value. `order` lists the texts from the lowest to the
+    highest, if the owner states an order.
     """
 
     texts: pd.Series
@@ -55,8 +55,8 @@ class Values:
     ) -> Self:
         """Return the values of a Categorical of texts.
 
-        `mark` and the texts in `also` mean a missing value. `times`, an integer array, is the number of records of each
-        entry. `order` lists the texts from the lowest to the highest.
+        `mark` and the texts in `also` mean a missing value. `times`, an integer array, is the number of records that
+        each entry of `column` represents. `order` lists the texts from the lowest to the highest.
         """
         texts = pd.Series(column.cat.categories, dtype=object)
         counts = np.bincount(column.cat.codes + 1, times, len(texts) + 1)[1:].astype(np.int64)
@@ -90,7 +90,7 @@ class Values:
 
     @property
     def marks(self) -> list[str]:
-        """The mark of a missing value in a list, which is empty if no value is missing."""
+        """A list that holds the mark of a missing value; the list is empty if no value is missing."""
         return [self.mark] * (self.missing > 0)
 
     @property
@@ -99,10 +99,10 @@ class Values:
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
     def without_tails(self, how: Notation) -> Self:
-        """Return the values with whole numbers in the form of `Notation.without_tail`.
+        """Return the values with whole numbers shortened by `Notation.without_tail`, so that `1.0` becomes `1`.
 
-        The values stay unchanged if another number of the column has decimals. Types are recognized from the returned
-        texts, so `1.0` and `1` lead to the same column.
+        The values stay unchanged if a number of the column is not whole. Types are recognized from the returned texts,
+        so a column is recognized in the same way if its file contains `1.0` or `1`.
         """
         texts = how.without_tail(self.texts)
         tailed = (texts != self.texts).to_numpy(dtype=bool)
@@ -113,16 +113,16 @@ class Values:
         return replace(self, texts=first, counts=counts[first].to_numpy())
 
     def written(self, how: Notation) -> Self:
-        """Return the values with numbers as Python reads them, if all texts are numbers in this `Notation`."""
+        """Return the values with numbers as Python writes them, if all texts are numbers in the notation `how`."""
         return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self
 
     @property
     def words(self) -> pd.Series:
-        """The number of records with each text that is not a number in a column of numbers.
+        """The number of records with each text that is not a number, in a column of numbers.
 
         A column counts as a column of numbers if most records have a number with a decimal point or comma, and if at
-        least ten numbers are distinct. The result is empty for any other column, such as a column of codes in which
-        some begin with 0.
+        least ten numbers are distinct. The result is empty for any other column, such as a column of codes, some of
+        which begin with 0.
         """
         found = pd.Series(self.counts, self.texts)
         if self.texts.str.fullmatch(r"0\d+").any():
@@ -133,25 +133,28 @@ class Values:
 
     @property
     def numerals(self) -> pd.Series:
-        """The texts, which show the notation of a file, without rare words that have no digit."""
+        """The texts without texts that have no digit, if such texts are rare.
+
+        These texts show the notation of a file.
+        """
         words = ~self.texts.str.contains(r"\d").to_numpy(dtype=bool)
         return self.texts[~words] if self.counts[words].sum() <= RARELY * self.records else self.texts
 
     def match(self, pattern: str | re.Pattern[str]) -> bool:
-        """Return whether each text matches a pattern as a whole."""
+        """Return whether all texts match a pattern completely."""
         return notation.match(self.texts, pattern)
 
     @cached_property
     def numbers(self) -> Numbers | None:
-        """The domain of a column of numbers (see `in_steps`); None if the values are not numbers."""
+        """The domain of a column of numbers, as `in_steps` returns it; None if the values are not numbers."""
         return self.in_steps() if self.match(NUMBER) else None
 
     def in_steps(self, finest: Decimal = Decimal(0)) -> Numbers | None:
-        """Return the domain of numbers, with ends rounded outward and steps of at least `finest`, or None.
+        """Return a domain that contains the numbers, with ends rounded outward and steps of at least `finest`.
 
-        The result is None for numbers that floats, or the steps of a domain, cannot distinguish. The numbers without
-        `outliers` determine the step, so that a single outlier or code does not cause the rounding of all other
-        numbers.
+        The result is None if some numbers are so close to each other, or so large, that floats or the steps of a domain
+        cannot distinguish them. The numbers that are not `outliers` determine the step, so that a single outlier or
+        code does not cause the rounding of all other numbers.
         """
         numbers = self.texts.astype(float)
         least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
@@ -180,12 +183,12 @@ class Values:
 
     @cached_property
     def outliers(self) -> BoolArray:
-        """Whether each text is a number that is more than three interquartile ranges beyond the quartiles.
+        """Whether each number is more than three interquartile ranges below the first or above the third quartile.
 
-        The result is a boolean array (texts,). The quartiles are computed from the distinct numbers, so a code such as
-        999999 counts once, even if many records have it.
+        The value is a boolean array (texts,). The quartiles are computed from the distinct numbers, so a code such as
+        999999 counts only once, even if many records contain this code.
 
-        Source: Tukey, "Exploratory Data Analysis", 1977: values that are far out.
+        Source: Tukey, "Exploratory Data Analysis", 1977, who calls such values "far out".
         """
         numbers = self.texts.astype(float).to_numpy()
         first, third = np.quantile(numbers, [0.25, 0.75])
@@ -198,7 +201,7 @@ class Values:
 
     @cached_property
     def _places(self) -> int:
-        """The largest number of decimals in the texts of numbers, including texts such as 2.5e-04."""
+        """The largest number of decimal places of the numbers; texts such as 2.5e-04 are allowed."""
         texts, powers = self.texts, 0
         if texts.str.contains(
             "[eE]"

@@ -1,8 +1,8 @@
-"""Original microdata that conform to a schema: loading, checks, samples and splits.
+"""Original microdata that conform to a schema: how they are loaded, checked, sampled and split.
 
-A dataset is in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence, checksums,
-studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and their
-hierarchies, so that one table can serve several papers.
+The folder `data/<name>/` contains a dataset: its data files, the description `<name>.toml` (columns, roles, public
+domains, source, licence, checksums, studies) and the hierarchies, `hierarchies/<set>/<attribute>.csv`. A *study* is a
+named choice of columns with their roles and hierarchies, so that one table can serve several papers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Microdata):
-    """Original microdata with one row per record, checked against its schema on creation.
+    """Original microdata with one row per record, which are checked against their schema when the object is created.
 
     If the schema names the key of the person or household (`Role.PERSON`), several records may belong to one person,
     and counts of people count each person once. Without a key, each record counts as a person.
@@ -79,28 +79,30 @@ class Dataset(Microdata):
     ----------
     name : str
     table : DataFrame
-        n records with the columns of the schema, which are put into the order of the schema; the index is replaced by
-        0..n-1. A missing number is NaN. The table is stored as `cells`; reading `table` decodes every cell, which takes
-        8 bytes per cell.
+        The n records, with the columns of the schema. The columns are put into the order of the schema, and the index
+        is replaced by 0 to n - 1. A missing number is NaN. The table is stored as `cells`; reading `table` decodes
+        every cell, which takes 8 bytes per cell.
     schema : Schema
     hierarchies : dict of str to Generalization
         The hierarchy of each quasi-identifier; see `hierarchy`.
     notes : tuple of Notice
-        Notices on values outside their domains; releases repeat these notices.
+        The notices about values outside their domains; releases of the dataset repeat these notices.
 
     Attributes
     ----------
     cells : DataFrame
-        The table as coded columns; see `columns`. Code that counts uses `cells` instead of `table`.
+        The table as coded columns; see the module `columns`. Functions that count records use `cells` instead of
+        `table`.
     codes : dict of str to integer array (n,)
-        For each quasi-identifier, the position of each record's value.
+        For each quasi-identifier, the position of the value of each record on the line of the hierarchy.
     people : integer array (n,)
-        The person of each record, numbered from 0; None without a key of people.
+        The number of the person of each record, from 0; None if the schema has no key of people.
     weights : float array (n,)
-        The number of people of the population that each record represents, above 0; None without sampling weights.
+        The number of people of the population that each record represents, above 0; None if the schema has no sampling
+        weights.
     shared : dict of str to integer array
-        For each quasi-identifier, the ascending positions that at least `withholding.LIMIT` people share. Published
-        labels may end there.
+        For each quasi-identifier, the ascending positions of the values that at least `withholding.LIMIT` people share.
+        Published labels may end at these values.
     """
 
     HINT: ClassVar[str] = "Load one: load(name), or use `.dataset` of a table."
@@ -115,7 +117,7 @@ class Dataset(Microdata):
         return escape_invisible(f"<p>{html.escape(text)}</p>") + table_html(self.schema.described())
 
     def with_known(self, names: Collection[str]) -> Dataset:
-        """Return the dataset with the neutral columns `names` as quasi-identifiers, because an adversary knows them."""
+        """Return the dataset in which the neutral columns `names`, which an adversary knows, are quasi-identifiers."""
         if not names:
             return self
         flat = {name: hierarchy.flat(self.schema[name]) for name in names}
@@ -125,21 +127,22 @@ class Dataset(Microdata):
 
     @validated
     def sample(self, records: int, *, rng: Randomness) -> Dataset:
-        """Return a random sample of `records` records without replacement, in file order, with a name of its own.
+        """Return a random sample of `records` records without replacement, in file order.
 
-        With a key of people, the function samples people with all their records, because a table with only a part of
-        each person's records would be a different kind of table.
+        The name of the sample states the number of its records. If the schema has a key of people, the method samples
+        people and keeps all records of each sampled person, because a table with only some records of each person would
+        be a different kind of table.
 
         Parameters
         ----------
         records : int
-            A number from 2 to n. With a key of people, the sample has at most this many records.
+            A number from 2 to n. If the schema has a key of people, the sample has at most this number of records.
         rng : int, Generator or None
 
         Returns
         -------
         Dataset
-            The sample, or the dataset itself for all n records.
+            The sample, or the dataset itself if `records` is n.
         """
         if not 2 <= records <= len(self):
             raise UsageError(f"`records` must be from 2 to {len(self)} (all of '{self.name}'); got {records}.")
@@ -156,7 +159,7 @@ class Dataset(Microdata):
 
     @validated
     def split(self, share: Portion, *, rng: Randomness) -> tuple[Dataset, Dataset]:
-        """Return two disjoint random parts; no person is in both parts.
+        """Return two disjoint random parts of the dataset; no person is in both parts.
 
         Parameters
         ----------
@@ -189,29 +192,30 @@ def load(
     roles: Roles = None,
     outside: Outside = "refuse",
 ) -> Dataset:
-    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
+    """Load the dataset in `data/<name>/`, or that of the description file at `name`, with the roles of `study`.
 
-    Sensitive numbers are in bands; see `Dataset.in_bands`.
+    The numbers of sensitive attributes are replaced by bands; see `Dataset.in_bands`.
 
     Parameters
     ----------
     name : str or path-like
     study : str, optional
-        The study. By default, it is the `default_study` of the description or, if there is none, the roles of the
-        columns.
+        The name of the study. By default, it is the `default_study` of the description. If the description has no
+        default study, the columns have the roles that their own entries state.
     records : int, optional
         The size of a random sample; None or 0 means all records.
     rng : int, Generator or None
         The source of the random sample.
     folder : path-like, optional
-        The folder of the datasets. By default, it is the nearest `data/` at or above the current folder or, if there is
-        none, the project's own folder.
+        The folder that contains the datasets. By default, it is the nearest folder `data/` in the current folder or a
+        parent folder that contains the dataset or, if there is none, the folder `data/` of privnb.
     roles : dict of str to Role, optional
         Roles that replace those of the study for some columns.
     outside : str
         The treatment of values outside a described domain. "refuse" raises an error. "missing" treats such values as
-        missing if the domain has a mark of missing values. "widen" widens the domain to include such values; promises
-        of noise then no longer hold. The dataset and its releases report the number of records with such values.
+        missing if the domain has a mark of missing values. "widen" widens the domain to include such values; the
+        promises of sanitizers that add noise then do not hold. The dataset and its releases report the number of
+        records with such values.
 
     Returns
     -------
@@ -220,9 +224,10 @@ def load(
     Raises
     ------
     SchemaError
-        For a wrong checksum, an invalid column, value or hierarchy, an unknown study, or a draft.
+        For a file with a wrong checksum, for an invalid column, value or hierarchy, for an unknown study, and for a
+        description that is still a draft.
     FileNotFoundError
-        For a missing description or data file.
+        If the description or a data file does not exist.
     """
     with progress.step("loading the table"):
         if outside != "refuse":
@@ -233,12 +238,13 @@ def load(
 
 @contextlib.contextmanager
 def load_once(*folders: Path) -> Iterator[None]:
-    """Load each table only once per study and sample in this context, and discard all tables at the end.
+    """Load each table only once per study and sample inside the `with` statement, and then discard all tables.
 
     Parameters
     ----------
     *folders : Path
-        The folders of the tables that are loaded once, such as `data/`; without folders, all tables are.
+        The folders of the tables that are loaded once, such as `data/`. If no folder is given, all tables are loaded
+        once.
     """
     global _loaded
     before = _loaded
@@ -261,7 +267,7 @@ def load_once(*folders: Path) -> Iterator[None]:
 
 @validated
 def load_schema(name: validation.Path, study: Study = None, *, folder: Folder = None) -> Schema:
-    """Return the schema of a dataset in the roles of `study`, and read only the description.
+    """Return the schema of a dataset with the roles of `study`, and read only the description.
 
     Parameters
     ----------
@@ -273,14 +279,14 @@ def load_schema(name: validation.Path, study: Study = None, *, folder: Folder = 
     Returns
     -------
     Schema
-        The same schema as that of `load`, but without bands for sensitive numbers.
+        The schema that the dataset from `load` has, but without bands for sensitive numbers.
 
     Raises
     ------
     SchemaError
-        For an unknown study, or a draft.
+        For an unknown study, and for a description that is still a draft.
     FileNotFoundError
-        For a missing description.
+        If the description does not exist.
     """
     return DatasetDescription.of(find_description(name, folder), study).schema
 
@@ -293,11 +299,11 @@ def _different(table: pd.DataFrame, name: str) -> tuple[pd.Series, IntArray]:
 
 
 class DatasetDescription(NamedTuple):
-    """A description in the roles of a study.
+    """A description of a dataset, with the roles of a study.
 
-    `text` is the content of the description, `study` the name of the study or None, and `choice` the content of the
-    study. `schema` is the schema of the columns of the study, and `columns` the schema of all described columns.
-    `widened` holds the described domains of columns whose domains were widened; see `taking`.
+    `text` is the content of the description, `study` is the name of the study or None, and `choice` is the content of
+    the study. `schema` is the schema of the columns of the study, and `columns` is the schema of all described columns.
+    If the domain of a column was widened, `widened` holds the described domain of the column; see `taking`.
     """
 
     path: Path
@@ -310,7 +316,10 @@ class DatasetDescription(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, study: str | None, roles: Mapping[str, Role] | None = None) -> Self:
-        """Read a description in the roles of a study. Errors are those of `load`."""
+        """Return a description, read from a file, with the roles of a study.
+
+        The method raises the same errors as `load`.
+        """
         text = description.read_description(path)
         if text.get("draft"):
             raise SchemaError(_describe_draft(path, text))
@@ -335,32 +344,42 @@ class DatasetDescription(NamedTuple):
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """The new names of columns by their names in the files, if these differ."""
+        """The new name of each column whose name in the files differs, as `{name in the files: new name}`."""
         return self.text.get("renamed", {})
 
     def marks_where(self, records: str) -> Marks | None:
-        """Return the marks of missing values by column if the description states `records` ("drop" or "refuse")."""
+        """Return the marks of missing values by column if `records` is how the description treats missing values.
+
+        `records` is "drop" or "refuse", a value of the key `records_with_missing`. For any other treatment, the result
+        is None.
+        """
         return missing_marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None
 
     @property
     def _recoding(self) -> Mapping[str, Any]:
-        """The recoding of the quasi-identifiers that the study states."""
+        """The recoding that the study states for some quasi-identifiers."""
         recoding: Mapping[str, Any] = self.choice.get("recoding", {})
         return recoding
 
     def _tree(self, name: str) -> Path:
-        """Return the path of a column's hierarchy file, which need not exist."""
+        """Return the path of a column's hierarchy file, even if there is no such file."""
         folder = self.path.parent / "hierarchies" / self.choice.get("hierarchies", "default")
         return description.resolve_inside(folder, f"{name}.csv")
 
     def _days(self, name: str) -> Days | None:
-        """Return the form of the days of a column, and its marks of missing values; None without a form."""
+        """Return the format of the days of a column and the column's marks of missing values.
+
+        The result is None if the description states no format.
+        """
         form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
         marks = [self.text.get("format", {}).get("missing", "")]
         return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
 
     def with_one_mark(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return Categoricals of texts in which only the mark that labels use marks a missing value."""
+        """Return the columns as Categoricals of texts, in which all marks of missing values are replaced by one mark.
+
+        This mark is the mark that labels contain.
+        """
         known = {name: marked for name, marked in missing_marks(self.text).items() if name in cells}
         return assign_columns(
             cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()}
@@ -369,13 +388,13 @@ class DatasetDescription(NamedTuple):
     def taking(
         self, outside: Outside, names: Iterable[str], values: Callable[[str], tuple[pd.Series, IntArray]]
     ) -> tuple[DatasetDescription, list[OutsideValues]]:
-        """Return the description with wider domains, or with values outside the domains marked as missing.
+        """Return the description with wider domains, or with values outside the domains listed as missing values.
 
         Parameters
         ----------
         outside : str
-            The treatment; see `load`. With "refuse", nothing changes, because the check of the table refuses such
-            values.
+            The treatment; see `load`. With "refuse", nothing changes, because the check of the table raises an error
+            for values outside the domains.
         names : iterable of str
             The columns to check.
         values : function
@@ -384,9 +403,8 @@ class DatasetDescription(NamedTuple):
 
         Returns
         -------
-        chosen : DatasetDescription
-        found : list of Found
-            The values outside their domains, and their treatment.
+        chosen : DatasetDescription found : list of OutsideValues
+            The values outside their domains, and the treatment of these values.
         """
         form = self.text.get("format", {})
         kept = {**self.text, "format": {**form, "records_with_missing": "keep"}}
@@ -417,18 +435,21 @@ class DatasetDescription(NamedTuple):
     def cleaned(
         self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
     ) -> pd.DataFrame:
-        """Return Categoricals of texts from files, with missing values and numbers as described.
+        """Return records from files with missing values and numbers in the form that the description states.
 
-        Raises SchemaError for values outside their domains. The remaining rows keep their index. `names` lists the
-        columns that `table` must have. By default, `table` must have all described columns, including columns that the
-        study omits. For `times`, see `Schema.check`.
+        `table` holds the records as Categoricals of texts. Raises SchemaError for values outside their domains. Records
+        that are not dropped keep their index. `names` lists the columns that `table` must have. By default, `table`
+        must have all described columns, including columns that the study omits. For `times`, see `Schema.check`.
         """
         return self.checked(_cleaned(self.text, table), names, times)
 
     def checked(
         self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
     ) -> pd.DataFrame:
-        """Return the result of `_read_files`, with rounded numbers and checked against the domains."""
+        """Return `table`, a result of `_cleaned`, with rounded numbers.
+
+        Raises SchemaError for values outside their domains.
+        """
         weights = columns_in_role(self.text, Role.WEIGHT)  # weights are not rounded to the steps of a domain
         domains = {each.name: each.domain for each in self.columns.attributes if each.name in table}
         numeric = {name: domain for name, domain in domains.items() if isinstance(domain, Numbers)}
@@ -442,7 +463,10 @@ class DatasetDescription(NamedTuple):
         return table
 
     def made(self, kind: type[Rows], table: pd.DataFrame, names: Collection[str] | None = None, **more: Any) -> Rows:
-        """Return the microdata of a `cleaned` table, as a `kind`: `Dataset` or `CombinationTable`, made with `more`."""
+        """Return the microdata of a `cleaned` table as an object of the class `kind`.
+
+        `kind` is `Dataset` or `CombinationTable`, and `more` holds further arguments of this class.
+        """
         schema, recoding, before = self._of(self.schema, names), self._recoding, self.widened
         for name in recoding:
             self.schema[name]  # raises SchemaError for an unknown name
@@ -459,7 +483,7 @@ class DatasetDescription(NamedTuple):
         return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
 
     def _of(self, schema: Schema, names: Collection[str] | None) -> Schema:
-        """Return the schema of some columns, or of all columns for None."""
+        """Return the schema of the columns `names`, or of all columns if `names` is None."""
         attributes = (each for each in schema.attributes if names is None or each.name in names)
         return replace(schema, attributes=tuple(attributes))
 
@@ -480,7 +504,7 @@ def load_described(
     roles: Mapping[str, Role] | None = None,
     outside: Outside = "refuse",
 ) -> Dataset:
-    """Return the dataset of a description; `table` holds the records of its files if they have already been read."""
+    """Return the dataset of a description; `table` holds the records of the files if they have already been read."""
     chosen, all_found = DatasetDescription.of(path, study, roles), list[OutsideValues]()
     if outside != "refuse":
         table = read_cells(path.parent, chosen.text, table)
@@ -493,7 +517,9 @@ def load_described(
 def load_studies(
     name: validation.Path, *, records: Records = None, rng: Randomness = 0, folder: Folder = None
 ) -> list[Dataset]:
-    """Load the dataset once in each of its studies, or once in its own roles if it has no studies.
+    """Load the dataset once for each of its studies, with the roles of the study.
+
+    If the description has no studies, load the dataset once, with the roles of the columns' own entries.
 
     Parameters
     ----------
@@ -512,7 +538,10 @@ def load_studies(
 
 
 def describe_proposed_domains(name: validation.Path) -> Sentences | None:
-    """Return the result of `description.describe_unconfirmed` for a dataset, named as for `load`, or None."""
+    """Return the result of `description.describe_unconfirmed` for a dataset; None if the result is empty.
+
+    `name` has the same meaning as in `load`.
+    """
     text = description.describe_unconfirmed(find_description(name).read_text(encoding="utf-8"))
     return say(text) if text else None
 
@@ -535,7 +564,7 @@ def find_description(name: validation.Path, folder: Folder = None) -> Path:
     Raises
     ------
     FileNotFoundError
-        If there is no such file; the error lists the known datasets.
+        If there is no such file; the error lists the datasets that exist.
     """
     if str(name).endswith(".toml"):
         roots, candidates = [], [Path(name)]
@@ -567,7 +596,7 @@ def find_description(name: validation.Path, folder: Folder = None) -> Path:
 
 
 def _describe_draft(path: Path, text: Text) -> str:
-    """Return the sentences that refuse a draft: the facts that are missing, and the command that confirms the draft."""
+    """Return the error message for a draft: the facts that are missing, and the command that confirms the draft."""
     chosen = {name: Role(entry["role"]) for name, entry in text["columns"].items() if entry["role"] in [*Role]}
     roles = OwnerRoles(chosen, chosen)
     facts = "".join(f" {sentence}" for sentence in roles.lacks)
@@ -581,7 +610,7 @@ def _describe_draft(path: Path, text: Text) -> str:
 
 
 def _roots() -> list[Path]:
-    """Return the folders in which datasets are searched, the nearest first."""
+    """Return the folders in which datasets are searched, beginning with the nearest folder."""
     here = Path.cwd()
     return [here / "data", *(parent / "data" for parent in here.parents), PROJECT / "data"]
 
@@ -602,8 +631,8 @@ PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return all records of the data files of a description, in file order; see `reading.read_records`.
 
-    `table` is an earlier result; if it is given, only the checksums of the files are checked again. Errors are those of
-    `load`.
+    If `table`, an earlier result, is given, only the checksums of the files are checked again. The function raises the
+    same errors as `load`.
     """
     layout, names = text.get("format", {}), list(text["columns"])
     files = list_data_files(folder, text)
@@ -625,7 +654,10 @@ def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> p
 
 
 def list_data_files(folder: Path, text: Text) -> list[Path]:
-    """Return the paths of the data files of a description in `folder`. Errors are those of `load`."""
+    """Return the paths of the data files of a description in `folder`.
+
+    The function raises the same errors as `load`.
+    """
     files = []
     for entry in text["files"]:
         files.append(description.resolve_inside(folder, entry["path"]))
@@ -651,12 +683,15 @@ def check_checksum(entry: Mapping[str, Any], checksum: str) -> None:
 
 
 def _read_files(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the cells of the files of a description, read by `read_cells` and cleaned by `_cleaned`."""
+    """Return the records of the files of a description, read by `read_cells` and cleaned by `_cleaned`."""
     return _cleaned(text, read_cells(folder, text, table))
 
 
 def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
-    """Return records as described: with decimal points in numbers, marks for missing values, and coded columns."""
+    """Return records in the form that the description states, with coded columns.
+
+    Numbers have decimal points, and missing values are written as marks.
+    """
     layout, marked = text.get("format", {}), missing_marks(text)
     mark, notation = layout.get("missing", ""), Notation.of(layout)
     numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
@@ -686,7 +721,7 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def columns_in_role(text: Text, *roles: Role) -> set[str]:
-    """Return the columns that a description or one of its studies gives one of these roles.
+    """Return the columns that have one of these roles in a description or in at least one of its studies.
 
     Parameters
     ----------
@@ -701,16 +736,16 @@ def columns_in_role(text: Text, *roles: Role) -> set[str]:
 def missing_marks(text: Text) -> Marks:
     """Return the texts that mark a missing value in each column, `{column: texts}`.
 
-    The first text is the mark of the whole table, which labels use.
+    The first text is the mark of the whole table, which labels contain.
     """
     mark = text.get("format", {}).get("missing", "")
     return {name: (mark, *add_decimal_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
 
 
 def _read(column: pd.Series, marked: Collection[str], missing: str, notation: Notation) -> pd.Series:
-    """Return a Categorical of texts in which numbers in the `notation` are written as Python reads them.
+    """Return a Categorical of texts in which numbers in the `notation` are written as Python writes numbers.
 
-    Missing and `marked` values become `missing`, or NaN if `missing` is empty.
+    Empty cells and the texts in `marked` become `missing`, or NaN if `missing` is empty.
     """
     texts = column.cat.categories
     values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
@@ -720,7 +755,10 @@ def _read(column: pd.Series, marked: Collection[str], missing: str, notation: No
 
 
 def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Series:
-    """Return a Categorical in which whole numbers with decimals, such as `1067.0`, become the numbers in the domain."""
+    """Return a Categorical in which texts such as `1067.0` are replaced by texts such as `1067`.
+
+    Only texts that are not in the domain, but whose replacement is in the domain, are replaced.
+    """
     texts = pd.Series(column.cat.categories, dtype=object)
     plain = notation.without_tail(texts)
     spelled = (plain != texts) & ~texts.isin(domain.values) & plain.isin(domain.values)
@@ -731,12 +769,15 @@ def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Ser
 
 
 def _given(texts: pd.Series, marked: Collection[str]) -> IntArray:
-    """Return the index of each text, -1 for texts that mark a missing value, and a last entry of -1 for empty cells."""
+    """Return the position of each text, with -1 for texts that mark a missing value.
+
+    One more entry, -1, at the end serves empty cells, whose code is -1.
+    """
     return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
 
 
 def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
-    """Return `make(*given)`, with the name of the column added to its error."""
+    """Return `make(*given)`; if this call raises a SchemaError, add the name of the column to the error."""
     try:
         return make(*given)
     except SchemaError as error:
@@ -744,7 +785,7 @@ def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
 
 
 def _with_domains(schema: Schema, domains: Mapping[str, Numbers | Categories]) -> Schema:
-    """Return the schema with other domains of some attributes."""
+    """Return the schema with the domains of some attributes replaced by `domains`."""
     own = (replace(each, domain=domains[each.name]) if each.name in domains else each for each in schema.attributes)
     return replace(schema, attributes=tuple(own))
 
@@ -778,7 +819,7 @@ def _study(path: Path, text: Text, study: str | None) -> Text:
 
 
 def _roles(choice: Text) -> dict[str, Role]:
-    """Return `{column: role}` for a study, which lists its columns by role."""
+    """Return `{column: role}` for a study; the content of a study lists the columns by role."""
     pairs = [(name, role) for role in Role for name in choice.get(role, ())]
     twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
     if twice:
@@ -799,9 +840,9 @@ def _hierarchy(
 ) -> Generalization:
     """Return the hierarchy of a quasi-identifier.
 
-    The hierarchy comes from the recoding of the study, or else from the file in the set of hierarchies. Without a file,
-    numbers use their public intervals, days use the calendar, and categories have one step. `before` is the domain of
-    the file, if the domain was widened.
+    The hierarchy is the recoding that the study states or, if there is none, the file in the set of hierarchies. If
+    there is no file, the levels of numbers are their public intervals, those of days are the periods of the calendar,
+    and categories have one level below `*`. If the domain was widened, `before` is the domain of the file.
     """
     how = recoding.get(attribute.name)
     if how is not None:
@@ -826,7 +867,10 @@ def _hierarchy(
 
 
 def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:
-    """Return the hierarchy of a recoding, which has ranges or widths of numbers, or an order or sets of categories."""
+    """Return the hierarchy of a recoding.
+
+    Numbers are recoded to ranges or to intervals of given widths; categories are recoded by their order or as sets.
+    """
     domain = attribute.domain
     if isinstance(domain, Categories) and how in ("ordered", "set"):
         kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets

@@ -1,6 +1,6 @@
-"""Description files `<name>.toml`: their keys and valid values, the information in their comments, and edits.
+"""Description files `<name>.toml`: the keys, the valid values, the information in the comments, and edits.
 
-A description may come with a table from a stranger, so it is checked completely before any of it is used.
+A description may come from an unknown author, so the whole description is checked before any part of it is used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GUESS = "a guess"  # marks a value that nobody has checked
 
 @dataclass(frozen=True)
 class Value:
-    """A single value: its meaning in words, which errors state, and a test of whether a value is valid."""
+    """The rule of a single value: a description of valid values for errors, and a test of whether a value is valid."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -42,7 +42,7 @@ class Value:
 
 @dataclass(frozen=True)
 class TomlTable:
-    """A table with these keys, some of which are `needed`; other keys are allowed if the table is `open`."""
+    """The rule of a table: the rule of each key, and the keys that are `needed`; if `open`, other keys are allowed."""
 
     keys: Mapping[str, object]
     needed: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class TomlTable:
 
 @dataclass(frozen=True)
 class Named:
-    """A table from names to values of one kind, with at least `least` names."""
+    """The rule of a table with names as keys: the rule that each value follows, and the minimum number of names."""
 
     each: object
     least: int = 0
@@ -59,7 +59,7 @@ class Named:
 
 @dataclass(frozen=True)
 class TomlTables:
-    """A list of at least one table."""
+    """The rule of a list of at least one table: the rule that each table follows."""
 
     each: TomlTable
 
@@ -203,11 +203,12 @@ KEYS = TomlTable(
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """Return the description in the file at `path` with all keys checked.
+    """Return the description in the file at `path`, in which all keys have been checked.
 
-    Two keys are added: `proposed` for each column whose domain a draft read from the records, if nobody has replaced
-    the domain, and `doubt` for the format if another encoding fits equally well. Raises SchemaError for a file that is
-    not TOML in UTF-8, an unknown or missing key, and an invalid value; InputFileError for a file that cannot be read.
+    Two keys are added: `proposed` for each column whose domain a draft has read from the records and nobody has
+    replaced, and `doubt` for the format if another encoding also fits the file. Raises SchemaError for a file that is
+    not TOML in UTF-8, for an unknown or missing key, and for an invalid value; raises InputFileError for a file that
+    cannot be read.
     """
     try:
         whole = path.read_bytes()
@@ -234,7 +235,10 @@ def read_description(path: Path) -> dict[str, Any]:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits. Raise InputFileError if the file cannot be read."""
+    """Return the SHA-256 of a file in hexadecimal digits.
+
+    Raises InputFileError if the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -251,7 +255,10 @@ def file_digest(path: Path) -> str:
 
 
 def resolve_inside(folder: Path, name: str) -> Path:
-    """Return the path of `name` in `folder`. Raise SchemaError for a path out of the folder, even through a link."""
+    """Return the path of `name` in `folder`.
+
+    Raises SchemaError for a path that leads out of the folder, even if it does so only through a link.
+    """
     path = folder / name
     if not _inside(str(name)) or not path.resolve().is_relative_to(folder.resolve()):
         raise SchemaError(
@@ -306,18 +313,18 @@ def _words(rule: object) -> str:
 
 
 def read_reasons(text: str) -> dict[str, str]:
-    """Return the comment after the role of each column, in which a draft gives its reason."""
+    """Return the comment after the role of each column, in which a draft states the reason for the role."""
     columns = _read(text).get("columns", {}).items()
     return {name: comment for name, column in columns if (comment := _comment(column, "role"))}
 
 
 def find_proposals(text: str) -> list[str]:
-    """Return the columns whose domain still has a comment with the word PROPOSAL."""
+    """Return the columns whose domain still has a comment that begins with the word PROPOSAL."""
     return _begins(text, "domain", PROPOSAL)
 
 
 def describe_unconfirmed(text: str) -> str:
-    """Return a sentence on how many published domains were read from the records, and on the consequences.
+    """Return sentences about the number of published domains that were read from the records, and the consequences.
 
     Parameters
     ----------
@@ -327,7 +334,7 @@ def describe_unconfirmed(text: str) -> str:
     Returns
     -------
     str
-        The sentence; empty if there are no such domains.
+        The sentences; empty if there are no such domains.
     """
     columns = tomllib.loads(text).get("columns", {})  # a report may use an incomplete description
     stated = [name for name, entry in columns.items() if "domain" in entry and entry["role"] in PUBLISHED]
@@ -347,7 +354,7 @@ def find_guessed_missing(text: str) -> list[str]:
 
 
 def read_proposed_encoding(text: str) -> str:
-    """Return the comment of a draft on an encoding if other encodings are also possible; otherwise, ""."""
+    """Return the comment of a draft on the encoding if other encodings are also possible; otherwise, ""."""
     layout = _read(text).get("format", {}) if PROPOSAL in text else {}
     comment = _comment(layout, "encoding")
     return comment if comment.startswith(PROPOSAL) else ""
@@ -361,20 +368,20 @@ def edit(
     days: Mapping[str, tuple[str, str]] | None = None,
     missing: Collection[str] = (),
 ) -> str:
-    """Return the text of a description with these roles; comments, domains and all other parts stay as they are.
+    """Return the text of a description with these roles; all other parts, such as comments, stay as they are.
 
     Parameters
     ----------
     roles
-        The roles by column.
+        The new roles, by column.
     more
-        Further lines for columns.
+        The lines to add to the entries of some columns, by column.
     confirmed
         Whether to delete the line `draft = true`.
     days
-        The form of the days, and the comment on the role, by column.
+        The format of the days, and the comment on the role, by column.
     missing
-        The columns for which the owner has checked the guess in the line `missing`.
+        The columns for which the owner has confirmed the guess in the line `missing`.
     """
     document = tomlkit.parse(text)
     columns: Any = document["columns"]
@@ -408,7 +415,7 @@ def _read(text: str) -> Mapping[str, Any]:
 
 
 def _begins(text: str, key: str, word: str) -> list[str]:
-    """Return the columns in which the comment after a key begins with a word."""
+    """Return the columns for which the comment after the key `key` begins with `word`."""
     columns = _read(text).get("columns", {}) if word in text else {}
     return [name for name, column in columns.items() if re.match(rf"{word}\b", _comment(column, key))]
 

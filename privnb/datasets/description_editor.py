@@ -1,4 +1,4 @@
-"""The editor of a description, in which an owner chooses the role of each column of a table, and saves the roles."""
+"""The editor of a description, in which an owner chooses and saves the role of each column of a table."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ SAMPLE = 20_000  # the number of records for examples and for dependencies betwe
 
 
 class ColumnProfile(NamedTuple):
-    """A column, as its owner sees it.
+    """The facts about a column that its owner sees.
 
-    The column has a type, the numbers of distinct and missing values, examples that do not belong to a single person,
-    the
-    reason for the proposed role, and alerts.
+    The facts are the type of the column, the numbers of distinct and missing values, examples that do not belong to a
+    single person, the reason for the proposed role, and alerts.
     """
 
     name: str
@@ -63,9 +62,9 @@ class DescriptionEditor:
     ----------
     path : Path
     text : str
-        The text of the description; writing fails if the file has changed since it was read.
+        The text of the description. It cannot be saved if the file has changed since it was read.
     cells : DataFrame
-        A Categorical of texts per column.
+        The records, with each column as a Categorical of texts.
     """
 
     path: Path
@@ -76,9 +75,9 @@ class DescriptionEditor:
     def open(cls, name: validation.Path, table: pd.DataFrame | None = None, *, may_have_studies: bool = False) -> Self:
         """Open a dataset by the name of its folder or the path of its description.
 
-        `table` holds the records if they have already been read. Raises SchemaError for a description that cannot be
-        read, that names other columns than its table, or that has studies, unless `may_have_studies` allows them.
-        Raises InputFileError for a file that cannot be read.
+        `table` holds the records if they have already been read. Raises SchemaError for a description that is not valid
+        or whose columns are not those of the table; also raises SchemaError for a description with studies, unless
+        `may_have_studies` is true. Raises InputFileError for a file that cannot be read.
         """
         path = find_description(name).resolve()
         described = description.read_description(path)
@@ -104,12 +103,12 @@ class DescriptionEditor:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The new names of columns by their names in the file, if these differ."""
+        """The new name of each column whose name in the file differs, as `{name in the file: new name}`."""
         return self._described.get("renamed", {})
 
     @property
     def studies(self) -> list[str]:
-        """The studies of the description, whose roles take precedence over those of the columns."""
+        """The studies of the description; the roles in a study take precedence over the columns' own roles."""
         return [*self._described.get("studies", {})]
 
     @property
@@ -119,7 +118,7 @@ class DescriptionEditor:
 
     @cached_property
     def roles(self) -> Roles:
-        """The `Roles` in the description; in a draft, they contain no statements of the owner."""
+        """The `Roles` that the description states; the roles of a draft contain no statements of the owner."""
         chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
         none = {role: not self.is_draft and role not in chosen.values() for role in (Role.SENSITIVE, Role.PERSON)}
         days = {name: entry["days"] for name, entry in self._described["columns"].items() if "days" in entry}
@@ -127,7 +126,7 @@ class DescriptionEditor:
 
     @cached_property
     def day_forms(self) -> dict[str, list[str]]:
-        """The possible forms of the days of a column, if there are several: `{column: forms}`."""
+        """The possible formats of the days of each column with several possible formats: `{column: formats}`."""
         found = {name: column_types.day_forms(each) for name, each in self._values.items()}
         return {name: forms for name, forms in found.items() if len(forms) > 1}
 
@@ -175,13 +174,16 @@ class DescriptionEditor:
 
     @cached_property
     def _some(self) -> pd.DataFrame:
-        """A random sample of the records; values that ten people share in the sample are also shared in the table."""
+        """A random sample of the records.
+
+        If ten people in the sample share a value, these people also share the value in the whole table.
+        """
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
         return self.cells.iloc[np.sort(rows)]
 
     @progress.step("looking at the columns")
     def seen(self, roles: Roles) -> list[ColumnProfile]:
-        """Return the columns as their owner sees them if they have these `roles`."""
+        """Return the facts about each column that the owner sees if the columns have these `roles`."""
         entries, why = self._described["columns"], description.read_reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = {
@@ -199,7 +201,10 @@ class DescriptionEditor:
         ]
 
     def _examples(self, name: str, roles: Roles) -> str:
-        """Return the ends of a domain of numbers or, for other domains, values or patterns that ten people share."""
+        """Return the ends of the domain if it is a domain of numbers; otherwise, return values or patterns as examples.
+
+        At least ten people share each example.
+        """
         domain = self._described["columns"][name].get("domain")
         if isinstance(domain, Mapping):
             return " to ".join(
@@ -213,11 +218,11 @@ class DescriptionEditor:
 
     @progress.step("saving the description")
     def save(self, roles: Roles, *, confirm: bool = True) -> tuple[Self, list[str]]:
-        """Write the roles into the description, and confirm the description if it is complete and loads.
+        """Write the roles into the description, and confirm the description if it is complete and can be loaded.
 
-        Only the lines of roles change, and the line `draft = true` is deleted. A column without a domain gets a
-        proposed domain with its hierarchy. If the owner states the form of the days in a column, the hierarchy of the
-        column is built again.
+        In general, only the lines of roles change. If the description is confirmed, the line `draft = true` is deleted.
+        If a column now needs a domain and has none, a proposed domain and its hierarchy are added. If the owner states
+        the format of the days in a column, the hierarchy of the column is built again.
 
         Parameters
         ----------
@@ -235,8 +240,8 @@ class DescriptionEditor:
         Raises
         ------
         SchemaError
-            If the description was changed in the meantime, if it was confirmed and would no longer load, or if days
-            have another form than stated. The file is then unchanged.
+            If the file of the description was changed in the meantime, if a confirmed description could no longer be
+            loaded, or if the days of a column do not have the stated format. The file then stays unchanged.
         OSError
             If the description cannot be written.
         """
@@ -284,9 +289,9 @@ class DescriptionEditor:
         return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
 
     def _write(self, text: str, columns: Iterable[ColumnProposal] = (), anew: Collection[str] = ()) -> None:
-        """Write the description, completely or not at all, and the hierarchies that are missing or must be rebuilt.
+        """Write the description, completely or not at all, and the hierarchies that do not exist or are in `anew`.
 
-        Users who may read the description may read the hierarchies.
+        The hierarchies have the same file permissions as the description.
         """
         path = self.path
         folder = path.parent / "hierarchies" / "default"
@@ -309,15 +314,15 @@ class DescriptionEditor:
 
 @validated
 def find_or_draft(file: File, name: str = "", folder: validation.Path = "data") -> Path:
-    """Return the path of the description of a table, which is the existing description or else a new draft.
+    """Return the path of the description of a table; if there is no description, draft one first.
 
     Parameters
     ----------
     file : path-like
-        The file, see `draft.draft`; empty if the table already has a description.
+        The file of the table; see `draft.draft`. It may be empty if the table already has a description.
     name : str
-        The name of the dataset's folder, or the path of its description. If the name is empty, it is derived from the
-        name of the file.
+        The name of the dataset's folder, or the path of the description. If `name` is empty, the name of the folder is
+        derived from the name of the file.
     folder : path-like
 
     Returns
@@ -327,7 +332,7 @@ def find_or_draft(file: File, name: str = "", folder: validation.Path = "data") 
     Raises
     ------
     ValueError
-        If neither a file nor a name is given, or if the description belongs to another table than `file`.
+        If neither a file nor a name is given, or if the description belongs to a table other than `file`.
     OSError, SchemaError
         See `draft.draft`.
     """
@@ -371,7 +376,7 @@ def describe_again(
     Parameters
     ----------
     file, name, folder, missing, encoding
-        See `draft.draft`; marks of missing values in the former description need not be listed.
+        See `draft.draft`. The marks of missing values in the former description need not be listed again.
 
     Returns
     -------
@@ -382,8 +387,8 @@ def describe_again(
     Raises
     ------
     OSError, SchemaError, ValueError
-        For the reasons that `draft.draft` and `DescriptionEditor.save` state, and if `<name>-before` exists. All files
-        are then unchanged.
+        For the reasons that `draft.draft` and `DescriptionEditor.save` state, and if the folder `<name>-before` exists.
+        All files then stay unchanged.
     """
     file = Path(file)
     place = Path(folder) / (name or dataset_name(file))

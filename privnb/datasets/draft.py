@@ -1,12 +1,12 @@
-"""Drafts of descriptions of tables, for their owners to correct.
+"""Drafts of descriptions of tables, which the owners of the tables correct.
 
-A draft guesses roles and gives reasons. A draft also proposes domains that it reads from the records. A final
-description must not contain such domains, because domains are public knowledge. A draft does not mark any column as
-sensitive. For these reasons, a draft starts with `draft = true`, and `dataset.load` refuses the draft until the owner
-has checked it and deleted that line.
+A draft proposes a role for each column and states the reason. A draft also proposes domains, which are read from the
+records. A final description must not contain such domains, because domains are public knowledge. A draft does not give
+the role sensitive to any column. For these reasons, a draft begins with the line `draft = true`, and `dataset.load`
+raises an error for a draft. The owner must check the draft and then delete this line.
 
-`column_types` contains the rules. For files without a description, privnb infers a description in the same way and uses
-it at once.
+The module `column_types` contains the rules. For files without a description, privnb infers a description by the same
+rules and uses it at once.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ RENAMED = """
 
 
 def _check_missing(name: str, value: Any) -> None:
-    """Raise an error unless `value` maps columns to lists of texts that mark a missing value."""
+    """Raise an error unless `value` is a mapping of columns to lists of texts that mark a missing value."""
     expect.kind(name, value, Mapping, instead="Map columns to lists of texts that mark a missing value.")
     for column, texts in value.items():
         expect.texts(f"{name}[{column!r}]", texts, "texts that mark a missing value")
@@ -118,27 +118,28 @@ def draft(
     missing: Missing = None,
     encoding: str | None = None,
 ) -> Path:
-    """Write the folder `<folder>/<name>` with a drafted description for the owner to correct.
+    """Write the folder `<folder>/<name>` with the draft of a description, which the owner corrects.
 
-    The folder holds a copy of `file` (as Parquet if it is neither text nor Parquet), `<name>.toml`,
-    `hierarchies/default/<attribute>.csv`, and a `.gitignore` that keeps all these files out of git. The copy has the
-    permissions of the file, and only users who may read the file can open the folder. Either everything or nothing is
-    written, and existing files are not changed.
+    The folder holds a copy of `file`, the description `<name>.toml`, the hierarchies
+    `hierarchies/default/<attribute>.csv`, and a file `.gitignore`, which keeps all these files out of git. The copy is
+    a Parquet file if `file` is neither text nor Parquet. The copy has the permissions of `file`, and only users who may
+    read `file` can open the folder. Either all of these files or none of them are written, and existing files are not
+    changed.
 
     Parameters
     ----------
     file : path-like
-        A file, or a folder of parts; see `reading.read_undescribed`.
+        A file, or a folder whose files are the parts of the table; see `reading.read_undescribed`.
     name : str, optional
-        The name of the folder. By default, it is the name of the file in lower case, with - in place of all characters
-        other than letters and digits.
+        The name of the folder. By default, it is the name of the file in lower case, in which - replaces all characters
+        that are neither letters nor digits.
     folder : path-like
     missing : dict of str to list of str, optional
-        The texts that mark a missing value, by column, such as "97" for no answer. "q*" means each column whose name
-        begins with q and that has the text. Marks such as "?" and "NA" need not be listed.
+        The texts that mark a missing value, by column, such as "97" for no answer. The key "q*" applies to each column
+        whose name begins with q and in which the text occurs. Common marks, such as "?" and "NA", need not be listed.
     encoding : str, optional
-        The encoding of text files that are not UTF-8, by its name in Python. By default, the draft proposes an
-        encoding.
+        The encoding of text files that are not in UTF-8, by the name that Python uses. By default, the draft proposes
+        an encoding.
 
     Returns
     -------
@@ -148,13 +149,13 @@ def draft(
     Raises
     ------
     FileExistsError
-        If the folder exists.
+        If the folder exists already.
     OSError
         If the folder cannot be written.
     SchemaError
         For a table that cannot be read or has only one record.
     ValueError
-        For an invalid name, and for texts in `missing` that do not occur in their column.
+        For an invalid name, and for a text in `missing` that does not occur in the stated column.
     """
     return draft_table(file, name, folder, missing, encoding=encoding)[0]
 
@@ -170,10 +171,12 @@ def draft_table(
     encoding: str | None = None,
     orders: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Path, pd.DataFrame]:
-    """Draft a description as `draft` does, and return its path and the records, as one Categorical per column.
+    """Draft a description as `draft` does, and return the path of the description and the records.
 
-    `known` holds further texts for missing values, which need not occur in the file. For `orders`, see
-    `infer_description`.
+    The records are a DataFrame with Categorical columns.
+
+    `known` holds further texts that mark a missing value, by column; these texts need not occur in the file. For
+    `orders`, see `infer_description`.
     """
     file = Path(file)
     table, layout, files = reading.read_undescribed(file, encoding)
@@ -232,9 +235,10 @@ def _copied(files: Sequence[Path], table: pd.DataFrame, work: Path, name: str) -
 def _missing(
     table: pd.DataFrame, called: pd.DataFrame, missing: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return the texts by column that mark a missing value in addition to the mark of the table.
+    """Return, for each column, the texts that mark a missing value in addition to the mark of the table.
 
-    The keys of `missing` are names in `table`, and those of `known` are names in `called`.
+    The keys of `missing` are column names in `table`, and the keys of `known` are column names in `called`, the table
+    with the new names.
     """
     mark = find_mark([(called[name], None) for name in called])
     given: dict[str, list[str]] = defaultdict(list)
@@ -260,7 +264,7 @@ def _holds(column: pd.Series, text: str) -> bool:
 
 
 def dataset_name(file: Path) -> str:
-    """Return the name of a dataset for a file.
+    """Return the name that a dataset has by default if it is made from this file.
 
     >>> dataset_name(Path("Patients 2020.csv"))
     'patients-2020'
@@ -269,7 +273,10 @@ def dataset_name(file: Path) -> str:
 
 
 def check_dataset_name(name: str) -> str:
-    """Return the name of a dataset. Raise UsageError for a text that cannot be the name of a folder."""
+    """Return the name of a dataset.
+
+    Raises UsageError for a text that cannot be the name of a folder.
+    """
     if not (isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name)):
         raise UsageError(
             f"the name of a dataset must consist of letters, digits, - and _; got {expect.describe_value(name)}."
@@ -278,7 +285,7 @@ def check_dataset_name(name: str) -> str:
 
 
 def _check_several(file: Path, records: int) -> None:
-    """Raise SchemaError for a table with one record."""
+    """Raise SchemaError for a table with only one record."""
     if records < 2:
         raise SchemaError(f"{file.name} has 1 record. A table must have at least 2 records.")
 
@@ -292,10 +299,12 @@ def describe_files(
     sensitive: Sequence[str],
     roles: Mapping[str, Role] = MappingProxyType({}),
 ) -> tuple[Path, list[Notice]]:
-    """Write a guessed description of files of any length to a folder, and read the files column by column.
+    """Write an inferred description of files of any length to a folder.
 
-    The release states that the description is a guess. As in `privnb describe`, columns that may name a person are left
-    out. All other columns that are not sensitive are quasi-identifiers.
+    The files are read column by column.
+
+    A release that is made with this description states that the description was inferred. As in `privnb describe`,
+    columns that may identify a person are left out. All other columns that are not sensitive are quasi-identifiers.
 
     Parameters
     ----------
@@ -315,14 +324,14 @@ def describe_files(
     path : Path
         The path of the description.
     notices : list of Notice
-                Notices that state the guesses.
+                The notices that state which facts were inferred.
 
     Raises
     ------
     UsageError
-        For a sensitive column that the table does not have.
+        For a name in `sensitive` that is not a column of the table.
     SchemaError
-        For a sensitive column with too many values, and for a table with one record.
+        For a sensitive column with too many values, and for a table with only one record.
     """
     renamed = rename_invalid(names)
     called = {renamed.get(each, each) for each in names}
@@ -388,22 +397,22 @@ def _said(columns: Iterable[ColumnProposal], odd: Mapping[str, int]) -> Iterator
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """The inferred content of a description.
+    """The content of a description that was inferred from the records.
 
     Parameters
     ----------
     columns : list of Column
     values : dict of str to Values
-        The values by column.
+        The values of each column, by name.
     layout : Layout, optional
         The layout of text files.
     notation : Notation
     mark : str
         The most common mark of a missing value in the table; "" if no value is missing.
     missing : dict of str to list of str
-        The other marks of a missing value, by column.
+        The other texts that mark a missing value, by column.
     renamed : dict of str to str
-        The new names of columns by their names in the file, if these differ.
+        The new name of each column whose name in the file differs, by the name in the file.
     """
 
     columns: list[ColumnProposal]
@@ -417,7 +426,7 @@ class Inferred:
     def write(
         self, folder: Path, name: str, files: Mapping[Path, Sequence[Path]], records: int, *, draft: bool = True
     ) -> Path:
-        """Write the description of a dataset and its hierarchies into a folder, and return its path.
+        """Write the description of a dataset and the hierarchies into a folder, and return the path of the description.
 
         Parameters
         ----------
@@ -425,7 +434,7 @@ class Inferred:
         name
             The name of the dataset.
         files
-            The described files, each with the original files from which it was copied.
+            The described files and, for each described file, the original files from which it was copied.
         records
             The number of records.
         draft
@@ -506,17 +515,18 @@ def infer_description(
     layout
         The layout of the text files.
     times
-        The number of records of each entry, by column; by default, it is 1.
+        The number of records that each entry represents, by column; by default, each entry represents 1 record.
     missing
         The texts that mark a missing value, by the new name of a column.
     codes
-        The codes of each column, record by record, for the search for a key of people, see `find_person_key`.
+        The code of each record in each column, which the search for a key of people needs; see `find_person_key`.
     sensitive
         The columns that the owner states to be sensitive.
     roles
         The roles that the owner states, by the new name of a column.
     orders
-        The texts of a column from the lowest to the highest, by its name in the file, if the owner states this order.
+        The texts of a column from the lowest to the highest, if the owner states such an order, by the column's name in
+        the file.
     """
     renamed, times, missing = rename_invalid(cells), times or {}, missing or {}
     names = {own: renamed.get(own, own) for own in cells}
@@ -547,7 +557,7 @@ def infer_description(
 
 
 def _stated(column: ColumnProposal, role: Role, values: Values, notation: Notation) -> ColumnProposal:
-    """Return a column in the role that its owner states."""
+    """Return the proposal for a column, with the role that the owner states."""
     if role in PUBLISHED and (column.domain is None or role is Role.SENSITIVE):
         column = recognize_published(column.name, values, notation)
     return column._replace(role=role)
@@ -556,10 +566,10 @@ def _stated(column: ColumnProposal, role: Role, values: Values, notation: Notati
 def find_person_key(
     columns: Sequence[ColumnProposal], values: Mapping[str, Values], table: Sequence[IntArray] | None = None
 ) -> list[ColumnProposal]:
-    """Return the columns, where the first column that looks like a key of people has the role person.
+    """Return the columns, and give the role person to the first column that looks like a key of people.
 
-    A key is recognized by its name, or because each of its values has at most one record for each time. `table` holds
-    the codes of each column, by record; without `table`, only names are used.
+    A column looks like a key because of its name, or because each value of the column occurs in at most one record for
+    each point in time. `table` holds the code of each record in each column; without `table`, only names are used.
     """
     for place, column in enumerate(columns):
         each = values[column.name]
@@ -580,10 +590,13 @@ def find_person_key(
 def _panel(
     column: ColumnProposal, codes: IntArray, columns: Sequence[ColumnProposal], table: Sequence[IntArray]
 ) -> str | None:
-    """Return the name of a column of times of which each value of `column` has each time at most once, or None.
+    """Return the name of a column of times such that no two records have the same time and value of `column`.
 
-    The property counts only if at least ten pairs of records would be expected to share a value and a time by chance. A
-    rank within each year also has this property, so a column of numbers must in addition determine another column.
+    The result is None if there is no such column.
+
+    A column of times is returned only if, by chance, at least ten pairs of records would be expected to share both a
+    value and a time. A rank within each year also has this property, so a column of numbers must, in addition,
+    determine another column.
     """
     numbers = column.domain is not None and not isinstance(column.domain, Categories)
     if TIME.search(column.name) or column.reason.startswith(WHEN):
@@ -601,7 +614,10 @@ def _panel(
 
 
 def _determined(codes: IntArray, alike: float, others: IntArray) -> bool:
-    """Return whether records with the same code agree in another column, and ten pairs would differ by chance.
+    """Return whether records with the same code always have the same value in another column.
+
+    The result is False if, by chance, fewer than ten pairs of records with the same code would be expected to differ in
+    the other column.
 
     `alike` is the number of pairs of records with the same code.
     """
@@ -617,13 +633,13 @@ def _determined(codes: IntArray, alike: float, others: IntArray) -> bool:
 
 
 def _alike(codes: IntArray) -> float:
-    """Return the number of pairs of records with the same code."""
+    """Return the number of pairs of records whose codes are equal."""
     counts = np.bincount(codes + 1).astype(float)
     return counts @ (counts - 1) / 2
 
 
 def _doubt(layout: Layout) -> str:
-    """Return the comment after an encoding that nobody has stated."""
+    """Return the comment that follows an encoding that the owner has not stated; empty for a stated encoding."""
     if layout.others:
         fit = f"{' and '.join(layout.others)} {'fits' if len(layout.others) == 1 else 'fit'} as well"
         return (
@@ -635,20 +651,27 @@ def _doubt(layout: Layout) -> str:
 
 
 def _sums(file: Path, own: Sequence[Path]) -> str:
-    """Return the lines with the checksum of a file and, if the file is not a copy, the checksums of its originals."""
+    """Return the lines with the checksum of a file and, if it differs from its originals, their checksums."""
     whole, parts = description.checksum(file), [description.checksum(each) for each in own]
     made = f"made_of = {_list(parts)} # checksums\n" if whole not in parts else ""
     return f'sha256 = "{whole}"\n{made}'
 
 
 def missing_line(texts: Iterable[str], odd: Sequence[str] = ()) -> str:
-    """Return the line of a description with the texts of a column that count as missing, including the `odd` texts."""
+    """Return the line of a description that lists the texts of a column that count as missing.
+
+    If some of the texts are `odd`, that is, of a type other than the type of the column, the comment of the line states
+    that this is a guess.
+    """
     why = f"{GUESS}: texts of another type count as missing" if odd else "texts that mark a missing value"
     return f"missing = {_list(texts)} # {why}"
 
 
 def domain_line(column: ColumnProposal) -> str:
-    """Return the line that proposes the domain of a `ColumnProposal`; a long domain refers to the file of its tree."""
+    """Return the line of a description that proposes the domain of a column.
+
+    If the domain has many values, the line contains the path of the hierarchy's file instead of the values.
+    """
     if column.tree and isinstance(column.domain, Categories) and len(column.domain.values) > LISTED:
         place = quote(f"hierarchies/default/{column.name}.csv")
         return f"domain = {place} # {PROPOSAL}, the leaves of that file, read from the records: replace them"

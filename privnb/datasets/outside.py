@@ -1,8 +1,9 @@
-"""Values outside a described domain, which privnb refuses, treats as missing, or includes in a wider domain.
+"""Values outside a described domain: privnb raises an error, treats them as missing, or widens the domain.
 
 A domain is public, so a value outside the domain is an error in the table or in the description. An owner who can
-correct neither the table nor the description chooses how to treat such values. A widened domain has ends that are read
-from the records and disclose something about them, so promises of noise no longer hold.
+correct neither the table nor the description chooses how to treat such values. The ends of a widened domain are read
+from the records, and disclose something about these records. The promises of sanitizers that add noise therefore do not
+hold for a widened domain.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FACTS = "outside"  # in a provenance
 
 @dataclass(frozen=True)
 class OutsideValues:
-    """The values of one column that are outside its domain, and their treatment.
+    """The values of one column that are outside the column's domain, and the treatment of these values.
 
     Parameters
     ----------
@@ -34,14 +35,13 @@ class OutsideValues:
     records : int
         The number of records with such a value.
     texts : tuple of str
-        The values as they are in the table.
+        The values, written as in the table.
     domain : Numbers or Categories, optional
         The widened domain; None if the values are treated as missing.
     before : Numbers or Categories
-        The domain as described.
+        The domain that the description states.
     has_tree : bool
-        Whether the hierarchy of the column is a tree that lists its values. In such a tree, only `*` covers the new
-        values.
+        Whether the hierarchy of the column is a tree from a file. In such a tree, only `*` covers the new values.
     """
 
     column: str
@@ -58,7 +58,7 @@ class OutsideValues:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The facts for a provenance, without values and without counts of few records."""
+        """The facts about these values for a provenance, without the values and without counts of few records."""
         few = withholding.is_few(self.records)
         counted = {"records": None, "fewer_than": withholding.LIMIT} if few else {"records": self.records}
         if self.domain is None:
@@ -67,7 +67,7 @@ class OutsideValues:
 
     @property
     def notice(self) -> Notice:
-        """A notice for the owner and the users of the release."""
+        """The notice about these values for the owner and the users of the release."""
         few = withholding.is_few(self.records)
         number = f"Fewer than {withholding.LIMIT}" if few else f"{self.records:,}"
         if self.domain is None:
@@ -99,21 +99,23 @@ def find_outside(
     *,
     has_tree: bool = False,
 ) -> OutsideValues | None:
-    """Return the values of a column that are outside its domain, and their treatment; None if there are none.
+    """Return the values of a column that are outside the column's domain, and the treatment of these values.
 
-    If the domain has no mark of a missing value, the values cannot be treated as missing, so they stay and are refused.
+    The result is None if there are no such values. The result is also None if the values should be treated as missing
+    but the domain has no mark of a missing value: the values then stay unchanged, and the check of the table raises an
+    error.
 
     Parameters
     ----------
     attribute : Attribute
     texts : iterable of str
-        The distinct values of the column as in the table.
+        The distinct values of the column, written as in the table.
     cells : Series
-        The same values, as the description reads them.
+        The same values, in the form that the description states.
     times : integer array
-        The number of records with each value.
+        The number of records with each of the values.
     mark : str
-        The mark of a missing value in labels.
+        The mark of a missing value that labels contain.
     outside : str
     has_tree : bool
         See `OutsideValues`.
@@ -139,7 +141,10 @@ def _read(domain: Numbers | Categories, values: pd.Series) -> Any:
 
 
 def _widened(domain: Numbers | Categories, outer: pd.Series) -> Numbers | Categories | None:
-    """Return a domain that includes the values `outer`, or only the numbers in `outer`; None if there are none."""
+    """Return a domain that includes the values `outer`.
+
+    A domain of numbers includes only the numbers in `outer`; if there are no numbers, the result is None.
+    """
     if isinstance(domain, Categories):
         new = sorted({to_text(each) for each in outer} - {*domain.values})
         return replace(domain, values=(*domain.values, *new), of_records=True, widened=True)
@@ -162,5 +167,5 @@ def _plain(number: float) -> float:
 
 
 def collect_facts(all_found: Iterable[OutsideValues]) -> dict[str, Mapping[str, Any]]:
-    """Return the facts on values outside their domains for a provenance, by column."""
+    """Return the facts about values outside their domains for a provenance, by column."""
     return {each.column: each.data for each in all_found}

@@ -1,6 +1,7 @@
-"""The roles of the columns in a description, as data, without an editor.
+"""The roles of the columns in a description, as data that do not depend on an editor.
 
-The module also states which facts are missing and what a release would hold, and parses options.
+The module also states which facts are missing and which columns a release would contain, and parses options of the
+command line.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ class Roles:
     chosen : dict of str to Role
         The role of each column, in the order of the table.
     before : dict of str to Role
-        The roles in the description. A column returns to this role if it is no longer chosen.
+        The roles in the description. If the owner withdraws the choice of a column, for example as sensitive, the
+        column has its role in the description again.
     none_sensitive : bool
         Whether the owner states that no column is sensitive.
     one_each : bool
-        Whether the owner states that each row is a different person.
+        Whether the owner states that each row belongs to a different person.
     days : dict of str to str
-        The form of the days of each column for which the owner states it, from `column_types.DAYS`.
+        The format of the days of each column for which the owner states a format, from `column_types.DAYS`.
     missing : tuple of str
         The columns for which the owner confirms that cells of another type are missing values.
     """
@@ -52,11 +54,11 @@ class Roles:
     missing: tuple[str, ...] = ()
 
     def names(self, *roles: Role) -> list[str]:
-        """Return the columns in one of `roles`."""
+        """Return the columns with one of the `roles`."""
         return [name for name, role in self.chosen.items() if role in roles]
 
     def having(self, roles: Mapping[str, Role]) -> Self:
-        """Return these roles, with other roles `{name: role}` for some columns."""
+        """Return a copy in which some columns have the roles `{name: role}`."""
         made = replace(self, chosen={**self.chosen, **roles})
         return replace(
             made,
@@ -65,11 +67,17 @@ class Roles:
         )
 
     def sensitive(self, name: str) -> Self:
-        """Return these roles with one sensitive column; an empty name states that there is no such column."""
+        """Return a copy in which `name` is the only sensitive column.
+
+        An empty name states that no column is sensitive.
+        """
         return replace(self._alone(name, Role.SENSITIVE, Role.QUASI_IDENTIFIER), none_sensitive=not name)
 
     def person(self, name: str) -> Self:
-        """Return these roles with one key of people; an empty name states that each row is a different person."""
+        """Return a copy in which `name` is the key of people.
+
+        An empty name states that each row belongs to a different person.
+        """
         return replace(self._alone(name, Role.PERSON, Role.IDENTIFIER), one_each=not name)
 
     def _alone(self, name: str, role: Role, otherwise: Role) -> Self:
@@ -78,7 +86,7 @@ class Roles:
 
     @property
     def lacks(self) -> list[str]:
-        """The sentences on facts that are missing before the description can be used."""
+        """The sentences about the facts that the owner must state before the description can be used."""
         keys = self.names(Role.PERSON)
         said = {
             "No column is sensitive yet: choose what nobody should learn, or state that there is no such column.": (
@@ -97,7 +105,7 @@ class Roles:
 
     @property
     def publishes(self) -> str:
-        """A sentence on the treatment of the columns in a release."""
+        """A sentence about the treatment of the columns in a release."""
         parts = {what: self.names(*roles) for what, roles in HELD.items()}
         texts = [f"{len(names)} {what}: {_listed(names)}" for what, names in parts.items() if names]
         return f"In a release, of {len(self.chosen)} columns: {'; '.join(texts)}."
@@ -110,17 +118,18 @@ def _listed(names: Sequence[str]) -> str:
 def parse_roles(
     text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Role]:
-    """Return the roles in an option of the command line.
+    """Return the roles that an option of the command line states, as `{column: role}`.
 
     Parameters
     ----------
     text : str
-        Columns and roles, such as "zip: neutral, name: identifier". Names with a comma are quoted. "q*: unused" applies
-        to all columns whose names begin with q, except columns that `text` names.
+        The columns and their roles, such as "zip: neutral, name: identifier". A pair with a comma in the name is
+        quoted. "q*: unused" applies to all columns whose names begin with q, except the columns whose full names are in
+        `text`.
     known : collection of str
         The columns of the table.
     renamed : dict of str to str, optional
-        A mapping from other names, which may also be used, to the names of the columns.
+        Further names that `text` may contain, and the column that each of these names means.
 
     Returns
     -------
@@ -129,7 +138,7 @@ def parse_roles(
     Raises
     ------
     ValueError
-        For an unknown column or role, and a repeated column.
+        For an unknown column or role, and for a repeated column.
 
     >>> parse_roles('zip: neutral, "City, State: unused"', ["zip", "City, State"])
     {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
@@ -142,21 +151,21 @@ def parse_roles(
 
 
 def parse_days(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Return the forms of days in an option of the command line: `{column: form}`.
+    """Return the formats of days that an option of the command line states, as `{column: format}`.
 
     Parameters
     ----------
     text : str
-        Columns and the forms of their days, such as "visit: dd/mm/yyyy".
+        The columns and the formats of their days, such as "visit: dd/mm/yyyy".
     known : collection of str
         The columns of the table.
     renamed : dict of str to str, optional
-        A mapping from other names, which may also be used, to the names of the columns.
+        Further names that `text` may contain, and the column that each of these names means.
 
     Raises
     ------
     ValueError
-        For an unknown column or form, and a repeated column.
+        For an unknown column or format, and for a repeated column.
 
     >>> parse_days("visit: dd/mm/yyyy", ["visit"])
     {'visit': '%d/%m/%Y'}
@@ -166,17 +175,17 @@ def parse_days(text: str, known: Collection[str], renamed: Mapping[str, str] = M
 
 
 def parse_missing(text: str) -> dict[str, list[str]]:
-    """Return the texts that mark missing values in an option of the command line: `{column: list of texts}`.
+    """Return the texts that mark missing values according to an option of the command line, as `{column: texts}`.
 
     Parameters
     ----------
     text : str
-        Columns and their texts, such as "trust: 97|98|99, income: 999999, q*: -9".
+        The columns and the texts that mark missing values, such as "trust: 97|98|99, income: 999999, q*: -9".
 
     Raises
     ------
     ValueError
-        For a column without texts, and a repeated column.
+        For a column without texts, and for a repeated column.
 
     >>> parse_missing("trust: 97|98, income: 999999")
     {'trust': ['97', '98'], 'income': ['999999']}
@@ -200,9 +209,11 @@ def parse_missing(text: str) -> dict[str, list[str]]:
 def _pairs(
     text: str, known: Collection[str], renamed: Mapping[str, str], what: str, allowed: Collection[str]
 ) -> dict[str, str]:
-    """Return `{column: value}` for a text that has commas between pairs; the values must be `allowed`.
+    """Return `{column: value}` for a text that lists pairs of a column and a value, separated by commas.
 
-    A pair with the name of a column takes precedence over a pair with a pattern that contains *.
+    Each value must be one of `allowed`.
+
+    A pair with the full name of a column takes precedence over a pair with a pattern that contains *.
     """
     found: dict[str, str] = {}
     alike: dict[str, str] = {}
@@ -229,7 +240,10 @@ def _pairs(
 
 
 def check_column(name: str, known: Collection[str]) -> str:
-    """Return the name of a column. Raise UsageError for a name that is not `known`."""
+    """Return the name of a column.
+
+    Raises UsageError for a name that is not in `known`.
+    """
     if name not in known:
         raise UsageError(f"there is no column '{name}'.{suggest([name], known)} The columns are: {', '.join(known)}.")
     return name

@@ -1,7 +1,7 @@
-"""Files of any length without a description: their columns, and the counts of the combinations of their cells.
+"""Files of any length without a description: the columns, and the counts of the combinations of cells.
 
-The engine counts the combinations in CSV and Parquet files. Other files are read into memory, because the programs that
-write them limit their length.
+The database engine counts the combinations in CSV and Parquet files. Files of other formats are read into memory,
+because the programs that write such files limit the number of rows.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ FEWER = "Name quasi-identifiers without columns with many values, or allow more 
 class UndescribedTable:
     """A table without a description.
 
-    If the provenance next to the table states that a column was written as two columns of bounds, the two columns
+    The provenance next to the table may state that a column was written as two columns of bounds. The two columns then
     become one column of labels again: `age_low` and `age_high` become `age`.
 
     Parameters
     ----------
     names : list of str
-        The names of its columns.
+        The names of the columns of the table.
     files : list of File
         The files that the engine reads.
     table : DataFrame, optional
         The records, if the engine does not read them.
     bounds : dict of str to dict
-        The columns that are two columns in the file, by name; see `Bounded.facts`.
+        The facts about each column that is two columns in the file, by name; see `Bounded.facts`.
     """
 
     names: list[str]
@@ -63,7 +63,10 @@ class UndescribedTable:
     @classmethod
     @validated
     def of(cls, path: validation.Path) -> Self:
-        """Return the table in a file or in a folder of parts. Errors are those of `reading.read_undescribed`."""
+        """Return the table in a file or in a folder of parts.
+
+        The method raises the same errors as `reading.read_undescribed`.
+        """
         paths = reading.list_parts(Path(path))
         layouts = reading.guess_layouts(paths)
         if any(reading.file_kind(each) not in (reading.TEXT, reading.PARQUET) for each in paths):
@@ -78,7 +81,7 @@ class UndescribedTable:
         return cls([called.get(name, name) for name in names if name not in upper], files, None, pairs)
 
     def _in_file(self, names: Iterable[str]) -> list[str]:
-        """Return the columns of the file that hold some columns of the table."""
+        """Return the columns of the file that contain the columns `names` of the table."""
         own = ([self.bounds[name][end] for end in ("low", "high")] if name in self.bounds else [name] for name in names)
         return [*chain.from_iterable(own)]
 
@@ -103,28 +106,28 @@ class UndescribedTable:
     def counted(
         self, names: Sequence[str], memory: Memory, *, estimates: bool = True
     ) -> tuple[pd.DataFrame, IntArray | None]:
-        """Return the distinct combinations of cells in some columns, and the number of records with each combination.
+        """Return the combinations of cells in some columns, and the number of records with each combination.
 
         Parameters
         ----------
         names : list of str
         memory : Memory
-            The memory for the whole process.
+            The memory that the whole process may use.
         estimates : bool
             See `Memory.counted`.
 
         Returns
         -------
         cells : DataFrame
-            See `reading.read_records`. Rows may be repeated.
+            The combinations, in the form that `reading.read_records` returns. A combination may occur in several rows.
         times : integer array, or None
             The number of records of each row; None if each row is 1 record.
 
         Raises
         ------
         SchemaError
-            For the reasons in `reading.read_records`, a file without records, or for more combinations than fit into
-            the memory.
+            For the reasons that `reading.read_records` states, for a file without records, and for more combinations
+            than fit into the memory.
         """
         if self.table is not None:
             return self.table[[*names]], None
@@ -180,7 +183,7 @@ def _different(relation: duckdb.DuckDBPyRelation, own: str) -> int:
 
 
 def _bounds_beside(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return the columns that a provenance states as two columns in its file; empty without a provenance."""
+    """Return the columns that, according to a provenance, are two columns in the file; empty without a provenance."""
     beside = path.with_name(path.name + FACTS)
     with contextlib.suppress(OSError, ValueError, RecursionError):
         stated = json.loads(beside.read_text(encoding="utf-8"))
@@ -193,7 +196,7 @@ def _bounds_beside(path: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _cells(relation: duckdb.DuckDBPyRelation) -> str:
-    """Return, in SQL, the columns of a relation, in a form in which cells are equal if their texts are equal."""
+    """Return, in SQL, the columns of a relation, converted so that cells are equal if their texts are equal."""
     return ", ".join(
         column if str(kind) in AS_TEXT else f"{column}::varchar as {column}"
         for column, kind in zip(map(engine.quote_name, relation.columns), relation.types, strict=True)
@@ -201,5 +204,5 @@ def _cells(relation: duckdb.DuckDBPyRelation) -> str:
 
 
 def _blank(relation: duckdb.DuckDBPyRelation) -> str:
-    """Return the SQL condition that all columns of a relation are blank."""
+    """Return the SQL condition that the cells of a row are blank in all columns of a relation."""
     return " and ".join(map(engine.blank_condition, map(engine.quote_name, relation.columns)))
