@@ -347,7 +347,7 @@ def describe_examples(column: pd.Series, values: Values, *, hidden: bool, people
     column : Series
         A Categorical of texts.
     values : Values
-            The values of the same column.
+        The values of the same column.
     hidden : bool
         Whether only patterns are shown, because the values identify people.
     people : integer array (n,), optional

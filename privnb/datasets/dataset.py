@@ -164,7 +164,7 @@ class Dataset(Microdata):
         Parameters
         ----------
         share : float
-                The share of records in the first part, above 0 and below 1.
+            The share of records in the first part, above 0 and below 1.
         rng : int, Generator or None
 
         Returns

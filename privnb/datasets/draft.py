@@ -324,7 +324,7 @@ def describe_files(
     path : Path
         The path of the description.
     notices : list of Notice
-                The notices that state which facts were inferred.
+        The notices that state which facts were inferred.
 
     Raises
     ------

@@ -177,7 +177,10 @@ class UndescribedTable:
 
 
 def _different(relation: duckdb.DuckDBPyRelation, own: str) -> int:
-    """Return the number of distinct combinations of some columns of a relation, given in SQL."""
+    """Return the number of distinct combinations of values in the columns `own` of a relation.
+
+    `own` lists the columns in SQL.
+    """
     [(number,)] = relation.aggregate(own, own).aggregate("count(*)").fetchall()
     return int(number)
 

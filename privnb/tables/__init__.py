@@ -1,1 +1,1 @@
-"""Files and frames of any length: how they are read, counted and written."""
+"""Reading, counting and writing of files and frames of any length."""

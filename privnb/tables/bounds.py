@@ -1,8 +1,8 @@
 """Labels of numbers as two columns with the lower and the upper end of each label: `age_low` and `age_high`.
 
-A label covers both of its ends. A suppressed cell (`*`) has the ends of the public domain, because an empty cell would
-look like a missing number, whose two ends are empty. Each label becomes one pair of numbers, and the label can be read
-from the pair again. Only `*` and a label that covers the whole domain become the same pair.
+A label covers both of its ends. The two ends of a suppressed cell (`*`) are the ends of the public domain. They are not
+empty, because both ends of a missing number are empty. Each label becomes one pair of numbers, from which the label can
+be restored. Only `*` and a label that covers the whole domain become the same pair.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Bounded:
 
     @classmethod
     def of(cls, attribute: Attribute, hierarchy: Generalization | None, labels: Iterable[object]) -> Self | None:
-        """Return the bounds of a column's published labels; None if they are not labels of numbers.
+        """Return the bounds of a column's published labels; None if the labels are not labels of numbers.
 
         Raises UsageError for a label that covers both numbers and missing numbers, because two numbers cannot express
-        it.
+        such a label.
         """
         own, banded = [each for each in labels if each is not None and each == each], attribute.domain
         if not own or not all(isinstance(each, str) for each in own):
@@ -81,23 +81,23 @@ class Bounded:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of the two columns."""
+        """The names of the columns of lower and upper ends."""
         return self.name + LOW, self.name + HIGH
 
     @property
     def type(self) -> pa.DataType:
-        """The type of both columns: whole numbers if the domain has only whole numbers."""
+        """The type of both columns: whole numbers if the ends and the domain are whole numbers, otherwise floats."""
         ends = [end for pair in self.ends.values() for end in pair if end is not None]
         whole = all(float(each).is_integer() for each in (self.domain.low, self.domain.step, *ends))
         return pa.int64() if whole else pa.float64()
 
     def counted(self, codes: IntArray, values: Array) -> dict[str, tuple[IntArray, pa.Array]]:
-        """Return the two columns of distinct rows in the format of `writing.write`.
+        """Return the two columns for distinct rows, in the format that `writing.write` accepts.
 
         Parameters
         ----------
         codes : integer array (rows,)
-            The position of each row's value in `values`.
+            The position in `values` of the label of each row.
         values : array
             The labels.
         """
@@ -112,7 +112,7 @@ class Bounded:
         return found
 
     def split(self, column: pa.Array) -> list[pa.Array]:
-        """Return the two columns of an Arrow column of labels."""
+        """Return the two columns that replace an Arrow column of labels."""
         coded = column.cast(pa.string()).dictionary_encode()
         labels = coded.dictionary.to_pylist()
         return [
@@ -121,7 +121,7 @@ class Bounded:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The bounds in a provenance, with which `join_bounds` makes one column of labels of the two columns."""
+        """The facts about the bounds for a provenance, from which `join_bounds` restores the labels."""
         low, high = self.names
         whole = [self.domain.low, self.domain.high]
         plain = {label for label, ends in self.ends.items() if label == _label(ends, whole, self.domain.missing)}
@@ -136,7 +136,7 @@ class Bounded:
 
 
 def band_ends(bands: Bands, label: str) -> Ends:
-    """Return the two ends of a band of numbers, both included; both are None for the band of missing numbers."""
+    """Return the lowest and the highest number of a band; both are None for the band of missing numbers."""
     place = bands.values.index(label)
     first = bands.starts[place]
     last = bands.starts[place + 1] - 1 if place + 1 < len(bands.starts) else bands.numbers.size - 1
@@ -146,7 +146,7 @@ def band_ends(bands: Bands, label: str) -> Ends:
 
 
 def _label(ends: Ends | Iterable[float | None], whole: Iterable[float], missing: str | None) -> str:
-    """Return the label of two ends, such as `20-24`, `20`, `*` for the whole domain, or a missing number's mark."""
+    """Return the label with two ends: `20-24`, `20`, `*` for the whole domain, or the mark of a missing number."""
     low, high = ends
     if low is None or high is None:
         return missing or ""
@@ -156,7 +156,7 @@ def _label(ends: Ends | Iterable[float | None], whole: Iterable[float], missing:
 
 
 def join_bounds(facts: Mapping[str, Any], cells: pd.DataFrame) -> pd.Series:
-    """Return, as one column, the labels from which two columns of a file were made.
+    """Return, as one column, the labels that two columns of a file replace.
 
     Parameters
     ----------

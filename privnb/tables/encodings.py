@@ -1,7 +1,7 @@
-"""Detection of the encoding of a text file: UTF-8 and UTF-16 are certain, any other encoding is a proposal.
+"""Detection of the encoding of a text file: UTF-8 and UTF-16 are certain, and any other encoding is a proposal.
 
-charset-normalizer ranks the encodings in which the cells that are not ASCII look like words. If several encodings fit
-equally well and give different letters, the owner of the file chooses one of them.
+The library charset-normalizer ranks the encodings by how much the cells that are not ASCII then look like words. If
+several encodings fit equally well but result in different letters, the owner of the file chooses an encoding.
 """
 
 import codecs
@@ -51,14 +51,16 @@ def check_encoding_name(encoding: object) -> None:
 
 
 class Proposal(NamedTuple):
-    """A proposed encoding, and the other encodings that fit equally well but give different letters."""
+    """A proposed encoding, and the other encodings that fit equally well but result in different letters."""
 
     encoding: str
     others: tuple[str, ...] = ()
 
 
 def propose_encoding(pieces: Callable[[], Iterator[bytes]], fits: Callable[[str], bool]) -> Proposal | None:
-    """Propose the encoding of a file that is not UTF-8; None if the file seems to mix UTF-8 with another encoding.
+    """Return a proposed encoding for a file that is not UTF-8.
+
+    The result is None if the file seems to mix UTF-8 with another encoding.
 
     Parameters
     ----------
@@ -82,7 +84,10 @@ def propose_encoding(pieces: Callable[[], Iterator[bytes]], fits: Callable[[str]
 
 
 def _likeliest(cells: list[bytes], fits: Callable[[str], bool]) -> dict[str, str]:
-    """Return the encodings in which the cells look most like words, with decoded texts; usual encodings come first."""
+    """Return the encodings in which the cells look most like words, with the decoded text of the cells.
+
+    Common encodings come first.
+    """
     from charset_normalizer import from_bytes
 
     whole = b"\n".join(cells)

@@ -32,7 +32,7 @@ def connect(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextlib.contextmanager
 def convert_engine_errors(paths: Iterable[Path]) -> Iterator[None]:
-    """Convert errors that the engine raises while it reads files to SchemaError or ResourceError."""
+    """Convert the errors that the engine raises while it reads files to a SchemaError or a ResourceError."""
     try:
         yield
     except duckdb.OutOfMemoryException:
@@ -52,7 +52,8 @@ def convert_engine_errors(paths: Iterable[Path]) -> Iterator[None]:
 def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Interrupt the engine when a signal stops this process.
 
-    The engine itself checks for signals only in the main thread, and not while that thread waits for another.
+    The engine itself checks for signals only in the main thread, and not while the main thread waits for another
+    thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -90,24 +91,25 @@ def join_combinations(
     more: Sequence[str],
     renamed: Mapping[str, str],
 ) -> duckdb.DuckDBPyRelation | None:
-    """Return records with the columns of their combinations, joined by one hash per row.
+    """Return records joined with the columns of their combinations, by one hash per row.
 
-    This takes a third of the time of a join by all columns, in which missing values must count as equal.
+    This join takes a third of the time of a join by all columns, in which missing values would have to count as equal.
 
     Parameters
     ----------
     records, combinations : duckdb.DuckDBPyRelation
         Two relations with the columns `names`.
     names, more : list of str
-        The columns of the combinations, and further columns of the records.
+        The columns that determine a combination, and further columns of the records to return.
     renamed : dict of str to str
-        The columns of the combinations to add, with their names in the result.
+        The names in the result of the columns of `combinations` to add, as `{column: name}`.
 
     Returns
     -------
     duckdb.DuckDBPyRelation or None
-        The columns `renamed`, then `more`; None if two combinations have the same hash. Records without a combination
-        are left out; with a million combinations, one such record in 10^13 is kept by chance.
+        The columns of `renamed` and then those of `more`; None if two combinations have the same hash. Records without
+        a combination are left out; if there are a million combinations, about one of 10^13 such records is not left
+        out, because of a chance match of hashes.
     """
     if not names:
         return None
@@ -126,16 +128,17 @@ def join_combinations(
 
 
 def parquet_source(path: Path) -> str:
-    """Return the SQL that reads a Parquet file.
+    """Return the SQL expression that reads a Parquet file.
 
-    Otherwise, the engine would read *, ? and [ in a path as a pattern, and a=1 as a column.
+    The expression quotes the path, because the engine would otherwise interpret the characters *, ? and [ as a pattern,
+    and a folder such as a=1 as a column.
     """
     literal = re.sub(r"([*?[])", r"[\1]", str(path))
     return f"read_parquet({quote_text(literal)}, hive_partitioning = false)"
 
 
 def quote_name(text: str) -> str:
-    """Return the name of a column in SQL."""
+    """Return the name of a column, quoted for SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -145,7 +148,7 @@ def blank_condition(column: str) -> str:
 
 
 def missing_condition(column: str, marked: Iterable[str]) -> str:
-    """Return the SQL condition that a cell is missing, blank, or one of the texts `marked`, even after spaces."""
+    """Return the SQL condition that a cell is missing, blank, or one of `marked`, apart from leading spaces."""
     text, some = f"{column}::varchar", f"in ({', '.join(map(quote_text, marked))})"
     return _looked_at(column, f"{text} {some}", f"{_bare(column)} or ltrim({text}, ' ') {some}")
 
@@ -155,14 +158,15 @@ def _bare(column: str) -> str:
 
 
 def _looked_at(column: str, seen: str, other: str) -> str:
-    """Return SQL with one expression for cells that begin with a visible ASCII character, and another for the rest.
+    """Return the SQL that uses `seen` for cells that begin with a visible ASCII character, and `other` for other cells.
 
-    Nearly all cells begin with such a character, and checking it is ten times as fast as removing blanks.
+    Nearly all cells begin with such a character, and the check of the first character is ten times as fast as the
+    removal of blanks.
     """
     text = f"{column}::varchar"
     return f"(case when {text} >= '!' and {text} < '\x7f' then {seen} else {other} end)"
 
 
 def quote_text(text: str) -> str:
-    """Return a text in SQL."""
+    """Return a text, quoted for SQL."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,8 +1,8 @@
-"""Lazy frames of other engines as tables of any length: DuckDB, Polars and Spark.
+"""Lazy frames of DuckDB, Polars and Spark as tables of any length.
 
-Narwhals groups and joins the frames, and this module adds the operations that Narwhals lacks for each engine. A frame
-of a release is made from its distinct rows or is sorted by content, so that it does not disclose the order of the
-records.
+The library Narwhals groups and joins the frames, and this module adds, for each engine, the operations that Narwhals
+does not have. The frame of a release is either made from the distinct rows of the release or sorted by content, so that
+it does not disclose the order of the records.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class LongFrame(LongTable):
-    """A lazy frame of an engine of the user; a release of this frame is a frame of the same engine.
+    """A lazy frame in an engine of the user; a release of this frame is a frame in the same engine.
 
-    `named` is the second function of the frame's engine in `ENGINES`.
+    `named` is the function that renames columns, the second item of the engine's entry in `ENGINES`.
     """
 
     named: Callable[[Any, Sequence[str]], Any] = _named
 
     @classmethod
     def of(cls, frame: Any, renamed: Mapping[str, str]) -> Self:
-        """Return a native lazy frame as a LongFrame; `renamed` maps its column names to new names.
+        """Return a native lazy frame as a LongFrame; `renamed` maps column names of the frame to new names.
 
-        Raises UsageTypeError for an object that is not a lazy frame of a known engine, and SchemaError for a repeated
-        column name.
+        Raises UsageTypeError for an object that is not a lazy frame of an engine in `ENGINES`, and SchemaError for a
+        repeated column name.
         """
         try:
             known = nw.from_native(frame)
@@ -102,7 +102,10 @@ class LongFrame(LongTable):
         return cls(nw.from_native(named(frame, [*own.values()])), lent, own, named=named)
 
     def having(self, names: Sequence[str]) -> Self:
-        """Return the frame itself. Raise SchemaError if it lacks one of these columns."""
+        """Return the frame itself.
+
+        Raises SchemaError if the frame does not have all of these columns.
+        """
         if absent := [name for name in names if name not in self.own]:
             raise SchemaError(
                 f"the frame has no column {', '.join(map(repr, absent))}; it has {', '.join(self.own)}."
@@ -113,14 +116,15 @@ class LongFrame(LongTable):
     def opened(
         self, *, complete: Mapping[str, Iterable[str]] | None = None, held: bool = False, **_: Any
     ) -> AbstractContextManager[Self]:
-        """Return a context with some of the records, as `long_tables.open_table` does."""
+        """Return a context manager that yields the frame, restricted like the table of `long_tables.open_table`."""
         table = self if complete is None else self.complete(complete)
         return nullcontext(table.held() if held else table)
 
     def complete(self, marked: Mapping[str, Iterable[str]]) -> Self:
         """Return the records without missing values.
 
-        `marked` maps each column to the texts that mark a missing value; columns that the frame lacks are ignored.
+        `marked` maps each column to the texts that mark a missing value; columns that the frame does not have are
+        ignored.
         """
         marked = {name: texts for name, texts in marked.items() if name in self.own}
         cells = [nw.col(name).cast(nw.String) for name in self.called(marked)]
@@ -137,9 +141,10 @@ class LongFrame(LongTable):
         return replace(self, frame=self.frame.filter(~reduce(and_, blank)))
 
     def repeated(self, rows: pa.Table, times: IntArray) -> Any:
-        """Return a frame of given rows, which does not read the records.
+        """Return a frame of given rows without reading the records.
 
-        The engine receives each row once for each power of two in its multiplicity, and repeats it that many times.
+        The multiplicity of each row is split into powers of two. The engine receives the row once for each power, and
+        repeats it as often as the power states.
 
         Parameters
         ----------
@@ -160,17 +165,19 @@ class LongFrame(LongTable):
     def released(
         self, combinations: pa.Table, place: IntArray, rows: pa.Table, values: Mapping[str, tuple[pa.Table, pa.Array]]
     ) -> Any:
-        """Return a sorted frame with a row for each record: its row of the release, and its other published cells.
+        """Return a frame with one row per record, sorted by content.
+
+        Each row consists of the record's row in the release and the record's other published cells.
 
         Parameters
         ----------
         combinations : pyarrow.Table
-            The result of `counted`; records with other combinations are left out.
+            The result of `counted`. Records with combinations that are not in the result are left out.
         place : integer array
-            The position in `rows` of each combination.
+            The position in `rows` of the row of each combination.
         rows : pyarrow.Table
         values : dict of str to (pyarrow.Table, pyarrow.Array)
-            For each column, its values as returned by `counted`, and the published form of each value.
+            For each column, the values that `counted` returns, and the published form of each of these values.
 
         Returns
         -------
@@ -187,7 +194,10 @@ class LongFrame(LongTable):
         return self._given(frame, rows, cells)
 
     def _given(self, frame: Any, rows: pa.Table, cells: Mapping[str, str]) -> Any:
-        """Return a native frame with the row of `rows` whose number is in each row of `frame`, and with its `cells`."""
+        """Return a native frame that replaces the number in each row of `frame` by the row of `rows` with this number.
+
+        The frame also has the columns `cells`.
+        """
         labels = [f"label {number}" for number in range(rows.num_columns)]
         own = rows.rename_columns(labels).append_column(ROW, pa.array(np.arange(len(rows), dtype=np.int32)))
         frame = frame.join(self.lent(own), on=ROW, how="inner")
@@ -197,7 +207,7 @@ class LongFrame(LongTable):
 
 
 def _looked_at(cell: Any, seen: Any, other: Any) -> Any:
-    """Return the expression of Narwhals for `engine._looked_at`."""
+    """Return the Narwhals expression with the meaning of `engine._looked_at`."""
     return nw.when((cell >= "!") & (cell < "\x7f")).then(seen).otherwise(other)
 
 
@@ -210,7 +220,9 @@ def _marked(cell: Any, mark: str) -> Any:
 
 
 def split_into_powers(times: IntArray) -> tuple[IntArray, IntArray]:
-    """Return numbers as sums of powers of two: pairs of the index of a number and a power, ordered by the index.
+    """Return numbers as sums of powers of two, as pairs of the index of a number and the exponent of a power.
+
+    The result is two integer arrays, in the order of the index.
 
     >>> split_into_powers(np.array([5, 1, 131072]))
     (array([0, 0, 1, 2, 2], dtype=int32), array([ 2,  0,  0, 16, 16], dtype=int32))

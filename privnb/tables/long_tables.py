@@ -1,8 +1,8 @@
 """Tables of any length, which an engine reads, counts and joins.
 
-Only the distinct combinations are in memory, and the engine gets a part of the memory. Only reading, counting and
-joining touch every record. These steps are written once, for any lazy frame that Narwhals supports: DuckDB for files,
-or another engine, such as the engine of a cluster.
+Only the distinct combinations are in the memory of Python, and the engine may use a part of the memory. Only three
+steps process every record: reading, counting and joining. These steps are written once, for any lazy frame that
+Narwhals supports. The engine is DuckDB for files, or another engine, such as that of a cluster.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ class LongTable:
     lent : function of a pyarrow.Table
         A function that converts the table to a lazy frame of the same engine.
     own : dict of str to str
-        The names in the frame by the names of the columns, if these differ. The names may differ because some
-        characters, such as dots, have a meaning in some engines.
+        The name in the frame of each column whose name differs. Names may differ because some characters, such as dots,
+        have a special meaning in some engines.
     check : function without arguments, optional
-        A function that raises SchemaError for faulty records after a query.
+        A function that, after a query, raises SchemaError if the query has read a record with an error.
     share : function without arguments, optional
-        A function that returns the progress of a query in percent; a negative number means unknown.
+        A function that returns the progress of a query in percent; a negative number means that the progress is
+        unknown.
     """
 
     frame: Any
@@ -61,7 +62,7 @@ class LongTable:
         return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
 
     def repetition(self, names: list[str]) -> tuple[int, int, int]:
-        """Return the number of records, the number of distinct rows in some columns, and the smallest multiplicity."""
+        """Return the number of records, of distinct rows in some columns, and of copies of the rarest distinct row."""
         own = self.called(names)
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
         times = nw.col(TIMES)
@@ -73,12 +74,12 @@ class LongTable:
         return records, different, rarest
 
     def combination_count(self, names: Sequence[str]) -> int:
-        """Return the number of distinct combinations of some columns."""
+        """Return the number of distinct combinations of values of some columns."""
         found = self.frame.select(self.called(names)).unique().select(nw.len())
         return int(found.collect(backend="pyarrow").item())
 
     def counted(self, names: Sequence[str], most: int) -> pa.Table:
-        """Return the distinct combinations of some columns, and the number of records with each.
+        """Return the distinct combinations of values of some columns, and the number of records with each combination.
 
         Parameters
         ----------
@@ -100,7 +101,7 @@ class LongTable:
         return found.rename_columns([*names, TIMES])
 
     def called(self, names: Iterable[str]) -> list[str]:
-        """Return the names of columns in the frame."""
+        """Return the names that columns have in the frame."""
         return [self.own.get(name, name) for name in names]
 
     def replaced(self, pairs: Mapping[str, pa.Table]) -> Self:
@@ -109,7 +110,8 @@ class LongTable:
         Parameters
         ----------
         pairs : dict of str to pyarrow.Table
-            For each column, a table with two columns: values and their replacements. Other values stay as they are.
+            For each column, a table with two columns: the values to replace and their replacements. Other values stay
+            unchanged.
         """
         frame, names = self.frame, self.frame.collect_schema().names()
         for own, pair in zip(self.called(pairs), pairs.values(), strict=True):
@@ -126,14 +128,14 @@ class LongTable:
         combinations : pyarrow.Table
             The result of `counted`.
         labels : pyarrow.Table
-            The labels of the combinations, row by row, under column names of privnb.
+            The labels of the combinations, in the same order, with column names that privnb chooses.
         more : list of str
             Further columns of the records.
 
         Returns
         -------
         narwhals.LazyFrame
-            The columns of `labels`, then `more` under their `called` names.
+            The columns of `labels`, and then the columns `more`, with the names that `called` returns.
         """
         keys, frame, own = combinations.drop_columns([TIMES]), self.frame, self.called(more)
         keys = keys.rename_columns(self.called(keys.column_names))
@@ -164,22 +166,22 @@ class LongTable:
 
 
 class TooManyCombinationsError(ResourceError, SchemaError):
-    """More combinations than fit into the memory."""
+    """There are more combinations than fit into the memory."""
 
 
 class Memory(NamedTuple):
-    """The maximum memory of the whole process: as the user wrote it (`said`), and in `megabytes`."""
+    """The maximum memory of the whole process, as the text `said` of the user and in `megabytes`."""
 
     said: str
     megabytes: float
 
     @classmethod
     def of(cls, said: object) -> Memory:
-        """Return a size such as "800MB" or "2GB"; "auto" means the free memory of the machine minus a reserve.
+        """Return the memory for a text such as "800MB" or "2GB"; "auto" is the machine's free memory minus a reserve.
 
-        The release does not depend on the memory, as long as its combinations fit. Raises UsageError for a text that is
-        not a size, and for a size that is too small for any table or larger than the memory of any machine. Raises
-        ResourceError if "auto" finds too little memory.
+        The release does not depend on the memory, as long as all combinations fit into it. Raises UsageError for a text
+        that is not a size, and for a size that is too small for any table or larger than the memory of any machine.
+        Raises ResourceError if "auto" finds too little memory.
         """
         if said == AUTO:
             return cls._automatic()
@@ -194,7 +196,7 @@ class Memory(NamedTuple):
 
     @classmethod
     def _automatic(cls) -> Memory:
-        """Return the free memory of the machine, in whole steps of 100 MB."""
+        """Return the free memory of the machine minus a reserve, rounded down to a multiple of 100 MB."""
         size = available_memory() * (1 - RESERVE) / 1e6 // 100 * 100
         if size < LEAST:
             raise ResourceError(
@@ -204,7 +206,10 @@ class Memory(NamedTuple):
         return cls(f"{size:.0f}MB", size)
 
     def engine(self, folder: Path) -> dict[str, Any]:
-        """Return the settings of an engine that runs next to its combinations; `folder` is for further data."""
+        """Return the settings of an engine that runs while Python holds the combinations.
+
+        The engine writes data that do not fit into the memory to `folder`.
+        """
         return {"memory_limit": f"{(self.megabytes - BASE) / 2:.0f}MB", "temp_directory": str(folder)}
 
     def counting(self, folder: Path) -> dict[str, Any]:
@@ -215,19 +220,19 @@ class Memory(NamedTuple):
 
     @property
     def combinations(self) -> int:
-        """The number of combinations that fit into the memory."""
+        """The maximum number of combinations that fit into the memory."""
         return int((self.megabytes - BASE) / COMBINATION)
 
     @staticmethod
     def enough_for(combinations: int) -> str:
-        """Return the smallest size, in steps of 100 MB, that holds this number of combinations."""
+        """Return the smallest memory, in steps of 100 MB, into which this number of combinations fits."""
         megabytes = max(BASE + (combinations + 1) * COMBINATION, LEAST)
         return f"{math.ceil(megabytes / 100) / 10:.1f}GB"
 
     def counted(
         self, table: LongTable, names: list[str], cure: str, whole: Sequence[str] = (), *, estimates: bool = True
     ) -> pa.Table:
-        """Return the distinct combinations of some columns of a LongTable, see `LongTable.counted`.
+        """Return the distinct combinations of some columns of a LongTable; see `LongTable.counted`.
 
         Parameters
         ----------
@@ -236,9 +241,11 @@ class Memory(NamedTuple):
         cure : str
             The remedy for too many combinations, with which the error ends.
         whole : sequence of str
-            The columns that are counted afterwards. The memory that the error states is enough for them, too.
+            The columns that are counted afterwards. The memory that the error states is also enough for their
+            combinations.
         estimates : bool
-            Whether the error states the needed memory, which takes another pass over the table.
+            Whether the error states the memory that would be enough. To compute this memory, the table must be read
+            again.
 
         Raises
         ------
@@ -250,10 +257,10 @@ class Memory(NamedTuple):
         return found
 
     def check(self, found: pa.Table, instead: str, count: Callable[[], int] | None = None) -> None:
-        """Raise TooManyCombinationsError if there are more combinations than fit; `instead` states the remedy.
+        """Raise TooManyCombinationsError if there are more combinations than fit into the memory.
 
-        `found` is the result of `LongTable.counted` for at most this number of combinations; `count` returns the actual
-        number.
+        `found` is the result of `LongTable.counted` with the maximum number of combinations. `instead` is the remedy in
+        the error. `count` is a function that returns the actual number of combinations.
         """
         if len(found) <= self.combinations:
             return
@@ -275,7 +282,10 @@ class Memory(NamedTuple):
 
 
 def has_blank(found: pa.Table, names: Iterable[str]) -> bool:
-    """Return whether a combination, see `LongTable.counted`, is blank in all columns `names`."""
+    """Return whether at least one combination is blank in all columns `names`.
+
+    `found` is a result of `LongTable.counted`.
+    """
     for name in names:
         column = found.column(name)
         if pa.types.is_dictionary(column.type):
@@ -288,13 +298,13 @@ def has_blank(found: pa.Table, names: Iterable[str]) -> bool:
 
 
 def number_names(names: Iterable[str]) -> dict[str, str]:
-    """Return names that every engine accepts, by the names of the columns."""
+    """Return, for each column name, another name that every engine accepts."""
     return {name: f"column {number}" for number, name in enumerate(names)}
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of a table."""
+    """A file of a table, with the layout and the entry that its description states."""
 
     path: Path
     layout: text_files.Layout | None
@@ -303,7 +313,7 @@ class File:
 
 
 def read_columns(files: Sequence[File]) -> list[str]:
-    """Return the column names of files, from the files or from the description of text files without a header.
+    """Return the column names of files, which the description states for text files without a header.
 
     Raises SchemaError unless all files have the same columns.
     """
@@ -313,7 +323,7 @@ def read_columns(files: Sequence[File]) -> list[str]:
 
 
 def check_record_counts(files: Sequence[File], found: int) -> None:
-    """Raise SchemaError unless a second reader counts the same number of records in text files as the engine."""
+    """Raise SchemaError unless, in text files, a second reader counts `found` records, the number of the engine."""
     if all(file_kind(file.path) == TEXT for file in files):
         text_files.check_record_count([file.path for file in files], [file.layout for file in files], found)
 
@@ -346,9 +356,9 @@ def open_table(
     held: bool = False,
     **settings: Any,
 ) -> Iterator[LongTable]:
-    """Yield the records of files as a `LongTable` with an engine of its own.
+    """Yield the records of files as a `LongTable` in a new connection to the engine.
 
-    Arguments and errors are those of `open_queries`.
+    The arguments and the errors are those of `open_queries`.
     """
     with open_queries(files, names, renamed, complete, held, **settings) as (connection, queries, check):
         relation = connection.sql(" union all by name ".join(queries))
@@ -365,7 +375,7 @@ def open_queries(
     held: bool = False,
     **settings: Any,
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[str], Callable[[], None]]]:
-    """Yield an engine for the records of files, the queries for these records, and a check to run after the queries.
+    """Yield a connection to the engine, the queries for the records of files, and a check to run after the queries.
 
     Parameters
     ----------
@@ -373,27 +383,28 @@ def open_queries(
     names : list of str
         The columns to read.
     renamed : dict of str to str
-        The new names of columns by their names in the files.
+        The new names of columns, by their names in the files.
     complete : dict of str to texts, optional
-        For each column, the marks of a missing value, if records with missing values are left out.
+        For each column, the marks of a missing value. If this argument is given, records with missing values are left
+        out.
     held : bool
-        Whether rows that are blank in all columns are left out, because they are not records. This requires reading all
-        columns, so it is needed only if some rows are blank in the columns `names`.
+        Whether rows that are blank in all columns are left out, because such rows are not records. If true, all columns
+        are read, so this is useful only if some rows are blank in all columns of `names`.
     **settings
-        Settings of the engine.
+        The settings of the engine; see `engine.connect`.
 
     Yields
     ------
     connection : duckdb.DuckDBPyConnection
     queries : list of str
-        One SQL query per file, in brackets, with the column names of `number_names`.
+        One SQL query per file, in brackets, whose columns have the names of `number_names`.
     check : function without arguments
         See `LongTable`.
 
     Raises
     ------
     SchemaError
-        For files that are neither text nor Parquet, and files that lack a column.
+        For a file that is neither text nor Parquet, and for a file that does not have all of the columns.
     """
     with contextlib.ExitStack() as stack:
         queries: list[str] = []

@@ -26,9 +26,9 @@ DASHES = ("-", "--", ".")
 
 
 class Notation(NamedTuple):
-    """The decimal point of a file, and its separator of thousands.
+    """The decimal point and the separator of thousands in the numbers of a file.
 
-    If `thousands` is "", there is no separator, and numbers have no currency or percent signs.
+    If `thousands` is "", there is no separator of thousands, and numbers have no currency or percent signs.
     """
 
     decimal: str = "."
@@ -41,14 +41,14 @@ class Notation(NamedTuple):
 
     @classmethod
     def found(cls, columns: Iterable[pd.Series], separator: str | None = None) -> Notation:
-        """Infer the notation of a file.
+        """Return the notation that the texts of a file show.
 
         Parameters
         ----------
         columns : iterable of Series
             The distinct texts of each column.
         separator : str
-            The separator of cells; None if there is none, as in a workbook.
+            The separator of cells in the file; None for a file without a separator, such as a workbook.
         """
         numbers: list[pd.Series] = []
         others: list[pd.Series] = []
@@ -63,17 +63,20 @@ class Notation(NamedTuple):
         return next((each for each in signed if any(map(each.reads, unread)) and each._fits(numbers)), plain)
 
     def plain(self, texts: pd.Series) -> pd.Series:
-        """Return texts of numbers, a Series or Index, in the form that Python reads; other texts may change."""
+        """Return texts, a Series or an Index, with numbers in the form that Python reads.
+
+        Texts that are not numbers may also change.
+        """
         if self.thousands:
             texts = texts.str.replace(UNITS, "", regex=True).str.replace(self.thousands, "", regex=False)
         return texts if self.decimal == "." else texts.str.replace(self.decimal, ".", regex=False)
 
     def without_tail(self, texts: pd.Series) -> pd.Series:
-        """Return a Series of texts after whole numbers have lost their decimals: `1067.0` becomes `1067`.
+        """Return a Series of texts in which whole numbers have no decimals: `1067.0` becomes `1067`.
 
-        pandas and R write whole numbers as `1067.0` if a cell of their column is empty. Codes that begin with 0, such
-        as `0001.0`, lose the decimals only if every text with a digit is a whole number: next to E11.0, 01.0 keeps
-        them.
+        pandas and R write whole numbers as `1067.0` if a cell of the column is empty. The decimals of codes that begin
+        with 0, such as `0001.0`, are removed only if every text with a digit is a whole number. For example, 01.0 stays
+        unchanged in a column that also contains E11.0.
         """
         ends = texts.str.endswith("0") & texts.str.contains(
             self.decimal, regex=False
@@ -88,11 +91,11 @@ class Notation(NamedTuple):
         return plain
 
     def are_numbers(self, texts: pd.Series) -> pd.Series:
-        """Return, as a boolean Series, which texts of a Series are numbers in this notation."""
+        """Return, as a boolean Series, whether each text of a Series is a number in this notation."""
         return texts.str.fullmatch(self._pattern) & self.plain(texts).str.fullmatch(NUMBER)
 
     def fractions(self, texts: pd.Series) -> pd.Series:
-        """Return, as a boolean Series, which texts of a Series are numbers with decimals that are not all 0."""
+        """Return, as a boolean Series, whether each text of a Series is a number with decimals that are not all 0."""
         return texts.str.fullmatch(rf"-?\d+{re.escape(self.decimal)}\d*[1-9]\d*")
 
     def reads(self, texts: pd.Series) -> bool:
@@ -100,7 +103,10 @@ class Notation(NamedTuple):
         return match(texts, self._pattern) and match(self.plain(texts), NUMBER)
 
     def _fits(self, numbers: Iterable[pd.Series]) -> bool:
-        """Return whether no number has a separator of thousands in a wrong place, as 12.5 does next to 1.234,50."""
+        """Return whether every separator of thousands in the numbers is in a correct place.
+
+        For example, the separator of 12.5 is in a wrong place if the notation is that of 1.234,50.
+        """
         return all(self.reads(texts) for texts in numbers if texts.str.contains(self.thousands, regex=False).any())
 
     @property
@@ -112,7 +118,7 @@ class Notation(NamedTuple):
         return rf"-?(?:{SIGN}{GAP})?-?{whole}(?:{point}\d+)?(?:{GAP}(?:%|{SIGN}))?"
 
     def _surely(self, texts: pd.Series, separator: str | None) -> bool:
-        """Return whether these are numbers with a separator of thousands that is unlikely to be a decimal point."""
+        """Return whether the texts are numbers whose separator of thousands is unlikely to be a decimal point."""
         if not self.reads(texts):
             return False
         bare = texts.str.replace(UNITS, "", regex=True)
@@ -128,12 +134,12 @@ class Notation(NamedTuple):
 
 
 def match(texts: Iterable[str], pattern: str | re.Pattern[str]) -> bool:
-    """Return whether each text matches a pattern as a whole."""
+    """Return whether all texts match a pattern completely."""
     return all(map(re.compile(pattern).fullmatch, texts))
 
 
 def add_decimal_tails(texts: Iterable[str]) -> list[str]:
-    """Return texts and, after each whole number, its form with a decimal, which pandas and R may write.
+    """Return texts and, after each whole number, the same number with a decimal, as pandas and R may write it.
 
     >>> add_decimal_tails(["97", "n/k"])
     ['97', '97.0', '97,0', 'n/k']
@@ -144,7 +150,8 @@ def add_decimal_tails(texts: Iterable[str]) -> list[str]:
 def find_mark(columns: Iterable[tuple[pd.Series, IntArray | None]]) -> str:
     """Return the most common mark of missing values in a table; "" if no value is missing.
 
-    `columns` holds, for each column, its Categorical of texts and the number of records of each entry, or None.
+    `columns` holds a pair for each column: the Categorical of texts, and the number of records that each entry
+    represents. If this number is None, each entry represents 1 record.
     """
     counts = dict.fromkeys([*MISSING, *DASHES], 0)
     empty = False

@@ -1,7 +1,7 @@
-"""Reading of files of records. Every cell is read as text, and each distinct text is stored once.
+"""Reading of files of records: every cell is read as text, and each distinct text is stored once.
 
 DuckDB reads text and Parquet, python-calamine reads spreadsheets, and pyreadstat reads files of SPSS, Stata and SAS.
-The first bytes of a file determine its kind.
+The first bytes of a file determine the kind of the file.
 """
 
 from __future__ import annotations
@@ -61,21 +61,21 @@ def read_records(path: Path, layout: Layout | None = None, names: Sequence[str] 
     ----------
     path : Path
     layout : text_files.Layout, optional
-        The layout of a text file. If it is None, `text_files.guess_layout` guesses it.
+        The layout of a text file. By default, `text_files.guess_layout` infers the layout.
     names : sequence of str, optional
-        The columns of a text file without a header.
+        The column names of a text file without a header.
 
     Returns
     -------
     DataFrame
-        A Categorical of texts, without leading spaces, for each column. A blank cell is a missing value. Blank lines,
-        and lines with only blank cells, are not records.
+        The records, with each column as a Categorical of texts without leading spaces. A blank cell is a missing value.
+        Blank lines, and lines with only blank cells, are not records.
 
     Raises
     ------
     SchemaError
-        For a file whose name suggests another kind, an undecodable file, missing or repeated column names, and a line
-        that has more or fewer cells than there are names.
+        For a file whose name suggests another kind of file, for a file that cannot be decoded, for missing or repeated
+        column names, and for a line whose number of cells differs from the number of names.
     OSError
         If the file cannot be read.
     """
@@ -103,18 +103,19 @@ def _damaged(path: Path, found: str, error: Exception) -> SchemaError:
 def scan(
     path: Path, layout: Layout | None = None, names: Sequence[str] | None = None
 ) -> Iterator[tuple[list[str], str, Callable[[Any], object]]]:
-    """Yield a query for the records of a text or Parquet file; the query calls the columns c0, c1, ...
+    """Yield a query for the records of a text or Parquet file; the columns of the query are c0, c1, ...
 
-    The arguments, and the errors before the query, are those of `read_records`.
+    The arguments are those of `read_records`, and so are the errors that are raised before the query.
 
     Yields
     ------
     names : list of str
-        The columns.
+        The names of the columns.
     query : str
-        The SQL query, valid inside the context.
+        The SQL query, which is valid only inside the `with` statement.
     check : function of a connection
-        Raises SchemaError, after the query, for the first line with more or fewer cells than names.
+        A function to call after the query. It raises SchemaError for the first line whose number of cells differs from
+        the number of names.
     """
     if file_kind(path) == TEXT:
         with text_files.scan_text(path, layout or guess_layout(path), names) as found:
@@ -142,19 +143,20 @@ def _scan(
 def read_undescribed(
     path: validation.Path, encoding: str | None = None
 ) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
-    """Return all records of files of unknown layout; each file has its column names in the first line.
+    """Return all records of files of unknown layout, each of which has the column names in the first line.
 
     Parameters
     ----------
     path : path-like
         A file, or a folder with the parts of a table.
     encoding : str, optional
-        As in `text_files.guess_layout`.
+        See `text_files.guess_layout`.
 
     Returns
     -------
     table : DataFrame
-        The table, with at least one record, see `read_records`. Parts are in the order of their names.
+        The table, with at least one record, in the form that `read_records` returns. Parts are in the order of their
+        file names.
     layout : text_files.Layout or None
         The layout of text files.
     files : list of Path
@@ -163,8 +165,8 @@ def read_undescribed(
     ------
     FileNotFoundError
     SchemaError
-        As in `read_records`, and for a folder without tables, parts that differ in columns or layout, a file without
-        records, and a file that starts with a record.
+        For the reasons that `read_records` states. Also for a folder without tables, for parts with different columns
+        or layouts, for a file without records, and for a file whose first line is a record.
     """
     files = list_parts(Path(path))
     layouts = guess_layouts(files, encoding)
@@ -173,7 +175,10 @@ def read_undescribed(
 
 
 def list_parts(path: Path) -> list[Path]:
-    """Return the files of the table at `path`, which may be a folder. Raise an error if there are none."""
+    """Return the files of the table at `path`, which may be a folder.
+
+    Raises an error if there are no files.
+    """
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -186,7 +191,7 @@ def list_parts(path: Path) -> list[Path]:
 
 
 def check_different(files: Sequence[Path]) -> None:
-    """Raise SchemaError if a table lists a file twice, by path or by content, because its records would count twice."""
+    """Raise SchemaError if two files have the same path or content, because their records would count twice."""
     sizes, seen = Counter(file.stat().st_size for file in files), dict[bytes, Path]()
     for file in files:
         if sizes[file.stat().st_size] > 1:
@@ -201,9 +206,9 @@ def check_different(files: Sequence[Path]) -> None:
 
 
 def guess_layouts(files: Sequence[Path], encoding: str | None = None) -> list[Layout | None]:
-    """Return the layout of each text file, and None for other files. Raise SchemaError unless all layouts are equal.
+    """Return the layout of each text file, and None for each file of another kind.
 
-    For `encoding`, see `text_files.guess_layout`.
+    For `encoding`, see `text_files.guess_layout`. Raises SchemaError if the layouts differ.
     """
     layouts = [guess_layout(file, encoding) if file_kind(file) == TEXT else None for file in files]
     for file, layout in zip(files, layouts, strict=True):
@@ -224,7 +229,7 @@ def _unknown(path: Path, layout: Layout | None) -> pd.DataFrame:
 
 
 def describe_no_record(path: Path) -> str:
-    """Return the error for a file without a record."""
+    """Return the error message for a file without records."""
     return f"{path.name} has column names but no records. Give a file with records."
 
 
@@ -237,8 +242,8 @@ def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]
     names : list of str
         The texts in the first line.
     rows : list of list of str
-        Some other rows. The first line holds names if none of its words occurs in its own column, and at least one word
-        is above numbers.
+        Some rows below the first line. The first line consists of names if no text in it, apart from numbers, occurs as
+        a cell of its own column, and if a word in it is the head of a column of numbers.
     """
     columns = [{cell.strip() for cell in column} - {""} for column in zip(*rows, strict=True)]
     words = [(name, cells) for name, cells in zip(names, columns, strict=False) if not NUMBER.fullmatch(name)]
@@ -263,7 +268,10 @@ def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def concatenate(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the records of several files as one table. Raise SchemaError unless the columns are the same."""
+    """Return the records of several files as one table.
+
+    Raises SchemaError unless all files have the same columns.
+    """
     check_same(files, [[*table] for table in tables])
     if len(tables) == 1:
         return tables[0]
@@ -283,7 +291,10 @@ def check_same(files: Sequence[Path], columns: Sequence[Sequence[str]]) -> None:
 
 
 def file_kind(path: Path) -> str:
-    """Return the kind of a file by its first bytes. Raise SchemaError if its name suggests another kind."""
+    """Return the kind of a file, which its first bytes determine.
+
+    Raises SchemaError if the name of the file suggests another kind.
+    """
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -299,7 +310,10 @@ def file_kind(path: Path) -> str:
 
 
 def parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file. Raise SchemaError for a damaged file."""
+    """Return the names of the columns of a Parquet file.
+
+    Raises SchemaError for a damaged file.
+    """
     import pyarrow.parquet
 
     try:
@@ -310,7 +324,10 @@ def parquet_columns(path: Path) -> list[str]:
 
 
 def _spreadsheet(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Return the largest sheet of a workbook of Excel (.xlsx, .xls, .xlsb) or OpenDocument (.ods)."""
+    """Return the column names and the columns of the largest sheet of a workbook.
+
+    The workbook is a file of Excel (.xlsx, .xls, .xlsb) or OpenDocument (.ods).
+    """
     calamine = _needed("python_calamine", path)
     book = calamine.load_workbook(str(path))
     sheets = [each.name for each in book.sheets_metadata if each.typ == calamine.SheetTypeEnum.WorkSheet]
@@ -324,7 +341,7 @@ def _spreadsheet(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
 
 
 def _largest(path: Path, sizes: Mapping[str, int]) -> str:
-    """Return the sheet that is by far the largest in a workbook; `sizes` maps each sheet to its number of cells."""
+    """Return the name of the sheet that is by far the largest; `sizes` maps each sheet to the number of its cells."""
     first, *others = sorted(sizes, key=lambda name: -sizes[name])
     if others and MUCH * sizes[others[0]] > sizes[first]:
         raise SchemaError(
@@ -351,14 +368,14 @@ def _needed(library: str, path: Path) -> ModuleType:
 
 
 def _written(column: pd.Series) -> pa.ChunkedArray:
-    """Return a column of any values as texts of Arrow."""
+    """Return a column of values of any type as an Arrow array of texts."""
     codes, distinct = pd.factorize(column.to_numpy(dtype=object))
     texts = pa.array(map(_cell, distinct), pa.string())
     return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)])
 
 
 def _cell(value: Any) -> str:
-    """Return a value as text: a day without a time, and a whole number without a decimal point."""
+    """Return a value as text; a date at midnight has no time, and a whole number has no decimal point."""
     if isinstance(value, datetime.datetime):
         return str(value.date() if value.time() == datetime.time() else value)
     if isinstance(value, bool):
@@ -367,7 +384,7 @@ def _cell(value: Any) -> str:
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise SchemaError for invalid column names of a file."""
+    """Raise SchemaError if the column names of a file are not valid."""
     if len(names) > MOST:
         raise SchemaError(
             f"{path.name} has {len(names):,} columns; at most {MOST:,} are supported. Save the table with only the "
@@ -395,7 +412,7 @@ def check_renamed(path: Path, names: Sequence[str], renamed: Mapping[str, str]) 
     names : list of str
         The names in the file.
     renamed : dict of str to str
-        The new names, keyed by the names in the file.
+        The new names, by the names in the file.
     """
     if absent := [name for name in renamed if name not in names]:
         raise SchemaError(f"[renamed] has {absent}, which {path.name} lacks. Write each name as in the file.")
@@ -408,7 +425,7 @@ def check_renamed(path: Path, names: Sequence[str], renamed: Mapping[str, str]) 
 
 
 def _table(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray], line_end: str = "") -> pd.DataFrame:
-    """Return the table of Arrow columns of texts: blank cells are missing, and blank rows are dropped."""
+    """Return Arrow columns of texts as a table in which blank cells are missing values and blank rows are dropped."""
     check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
     with ThreadPoolExecutor(2) as two:  # Arrow uses one core per column, and each needs memory
@@ -432,12 +449,15 @@ def _texts(column: pa.ChunkedArray, line_end: str) -> pd.Categorical:
 
 
 def end_pattern(text: str) -> str:
-    """Return a pattern that matches a text at the end of a cell."""
+    """Return a regular expression that matches a text at the end of a cell."""
     return f"{re.escape(text)}$"
 
 
 def from_arrow(found: pa.Table) -> pd.DataFrame:
-    """Return an Arrow table of any types in the format of `read_records`: Categoricals of texts with all records."""
+    """Return an Arrow table with columns of any types in the form that `read_records` returns.
+
+    Rows with only blank cells are also kept.
+    """
     names = found.column_names
     if not all(map(pa.types.is_string, found.schema.types)):
         with engine.connect() as connection:  # the engine ignores the case of names

@@ -1,4 +1,4 @@
-"""Detection, reporting and escaping of text that a spreadsheet runs as a formula when it opens a CSV file.
+"""Detection, reporting and escaping of text in CSV files that a spreadsheet program would run as a formula.
 
 Source: OWASP, "CSV Injection". A plain number, such as -8 or +1.5, is not a formula.
 """
@@ -24,14 +24,14 @@ OPTION = "--spreadsheet-safe"
 
 
 class Formulas(NamedTuple):
-    """The columns of a CSV file with a name or text that a spreadsheet would run, and whether these are escaped."""
+    """The columns of a CSV file that contain formulas, in a cell or as the name, and whether formulas are escaped."""
 
     names: tuple[str, ...] = ()
     are_escaped: bool = False
 
     @property
     def sentences(self) -> list[Notice]:
-        """Notices for the owner and the users of the file."""
+        """The notices about formulas for the owner and the users of the file."""
         listed = ", ".join(self.names)
         if not self.names:
             return []
@@ -48,14 +48,14 @@ class Formulas(NamedTuple):
         return [Notice(says, "formula-found")]
 
     def with_buckets(self, buckets: pd.DataFrame | None, are_escaped: bool) -> Formulas:
-        """Return these formulas together with those in the table of buckets, if the release has such a table."""
+        """Return these formulas together with the formulas in the table of buckets, if the release has such a table."""
         if buckets is None:
             return self
         return Formulas(tuple(dict.fromkeys([*self.names, *find_in_buckets(buckets)])), are_escaped)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The formulas in a provenance."""
+        """The facts about formulas for a provenance."""
         return {FACTS: {"columns": [*self.names], "escaped": self.are_escaped}} if self.names else {}
 
 
@@ -63,12 +63,12 @@ NONE = Formulas()
 
 
 def holds_formula(values: Iterable[object] | pa.Array) -> bool:
-    """Return whether a spreadsheet would run one of the values as a formula.
+    """Return whether a spreadsheet program would run at least one of the values as a formula.
 
     Parameters
     ----------
     values : iterable, or pyarrow.Array
-        The values; only text can be a formula.
+        The values. Only a text can be a formula.
 
     >>> holds_formula(["=1+1"]), holds_formula(["-8", "1-2", "it's = 1", -8]), holds_formula(["10", "-10--5"])
     (True, False, True)
@@ -80,7 +80,8 @@ def holds_formula(values: Iterable[object] | pa.Array) -> bool:
 def escape(values: Iterable[object] | pa.Array) -> pa.Array:
     """Return the values with an apostrophe before each formula.
 
-    An apostrophe is also added to a formula that already has one, so that different values stay different.
+    An apostrophe is also added to a formula that already begins with an apostrophe, so that different values stay
+    different.
 
     >>> escape(["=1+1", "'=1+1", "-8", "'tis", None]).to_pylist()
     ["'=1+1", "''=1+1", '-8', "'tis", None]
@@ -94,7 +95,7 @@ def escape(values: Iterable[object] | pa.Array) -> pa.Array:
 
 
 def unescape(value: object) -> object:
-    """Return a value as it was before `escape`.
+    """Return the value that `escape` has changed to `value`.
 
     >>> [unescape(value) for value in ("'=1+1", "''=1+1", "'tis", "-8", -8)]
     ['=1+1', "'=1+1", "'tis", '-8', -8]
@@ -105,7 +106,7 @@ def unescape(value: object) -> object:
 
 
 def find_in_buckets(buckets: pd.DataFrame) -> list[str]:
-    """Return the attributes in a table of buckets whose name or value a spreadsheet would run as a formula."""
+    """Return the attributes in a table of buckets whose name, or one of whose values, is a formula."""
     by_attribute = buckets.groupby("attribute", sort=False)["value"]
     return [name for name, values in by_attribute if holds_formula([name, *values])]
 
@@ -122,7 +123,7 @@ def escape_buckets(buckets: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_in_file(provenance: Mapping[str, Any], name: str) -> str:
-    """Return the name of a column in the file that was written with this provenance."""
+    """Return the name that a column has in the file that was written with this provenance."""
     return str(escape([name])[0]) if _is_escaped(provenance) else name
 
 
@@ -131,7 +132,7 @@ def read_unescaped(
     names: list[str],
     counted: Callable[[list[str]], tuple[pd.DataFrame, IntArray | None]],
 ) -> tuple[pd.DataFrame, IntArray | None]:
-    """Return the result of `counted` for a file with this provenance, with unescaped formulas.
+    """Return the result of `counted` for a file with this provenance, with all formulas restored.
 
     Parameters
     ----------
@@ -140,7 +141,8 @@ def read_unescaped(
     names
         The names of the columns in the dataset.
     counted : function
-        A function of the names in the file, which returns a DataFrame of Categoricals and the multiplicity of each row.
+        A function that receives the names in the file. It returns a DataFrame of Categoricals, and the number of
+        records of each row.
     """
     cells, times = counted([name_in_file(provenance, name) for name in names])
     if _is_escaped(provenance):
@@ -153,7 +155,7 @@ def _is_escaped(provenance: Mapping[str, Any]) -> bool:
 
 
 def _texts(values: Iterable[object] | pa.Array) -> pa.Array:
-    """Return the texts among some values as an Arrow array, with null for other values."""
+    """Return some values as an Arrow array of texts, with null for each value that is not a text."""
     if isinstance(values, pa.Array):
         numbers = pa.types.is_primitive(values.type)
         return pa.nulls(len(values), pa.large_string()) if numbers else values.cast(pa.large_string())

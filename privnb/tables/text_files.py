@@ -1,8 +1,8 @@
-"""Text files of records: how their layout is guessed, and which line of a file is faulty.
+"""Text files of records: the inference of their layout, the scan of their records, and errors with line numbers.
 
-DuckDB reads the files. A file that is not UTF-8, or whose header holds line breaks, is read from a temporary copy that
-only its owner can read. The csv module of Python counts the records again. Files are scanned in pieces, because they
-may be larger than the memory.
+DuckDB reads the files. A file that is not UTF-8, or whose header contains line breaks, is read from a temporary copy
+that only the user who started the process can read. The csv module of Python counts the records a second time. Files
+are scanned in pieces, because a file may be larger than the memory.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a text file of records; files of other kinds state their own layout.
+    """The layout of a text file of records; files of other kinds need no such statement.
 
     Parameters
     ----------
     separator : str
-        The separator, which is one character.
+        The separator of cells, which is one character.
     encoding : str
-        The encoding, as named in Python.
+        The encoding, by the name that Python uses.
     header : bool
         Whether the first line holds the column names.
     skip_lines : int
         The number of lines at the top that are neither names nor records.
     line_end : str
-        The text at the end of each line that does not belong to the last value.
+        A text at the end of each line that does not belong to the last cell.
     quote : str
-        The quotation mark around cells that hold a separator: " or '.
+        The quotation mark, " or ', around cells that contain a separator.
     is_proposed : bool
-        Whether the encoding is neither stated nor certain.
+        Whether the encoding is only a proposal, because it is neither stated nor certain.
     others : tuple of str
-        Other encodings that fit equally well but give other letters.
+        The encodings that fit equally well but result in different letters.
     """
 
     separator: str = ","
@@ -82,7 +82,7 @@ class Layout:
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Self:
-        """Return the layout that a description states for a file, `{key: value}`; other keys are ignored."""
+        """Return the layout that a description states for a file, as `{key: value}`; further keys are ignored."""
         return cls(**{key: value for key, value in said.items() if key in cls.__dataclass_fields__})
 
 
@@ -90,18 +90,19 @@ class Layout:
 def scan_text(
     path: Path, layout: Layout, names: Sequence[str] | None = None
 ) -> Iterator[tuple[list[str], str, Callable[[duckdb.DuckDBPyConnection], None]]]:
-    """Yield a query for the records of a text file; the query calls the columns c0, c1, ...
+    """Yield a query for the records of a text file; the columns of the query are c0, c1, ...
 
-    Arguments and errors are those of `reading.scan`, for a known layout.
+    The arguments and the errors are those of `reading.scan`, but the layout must be given.
 
     Yields
     ------
     names : list of str
         The names of the columns.
     query : str
-        The SQL query, valid inside the context.
+        The SQL query, which is valid only inside the `with` statement.
     check : function of a connection
-        Raises SchemaError, after the query, for the first line with more or fewer cells than names.
+        A function to call after the query. It raises SchemaError for the first line whose number of cells differs from
+        the number of names.
     """
     with contextlib.ExitStack() as stack:
         is_plain = _is_plain(path, layout.encoding)
@@ -142,15 +143,15 @@ def scan_text(
 
 
 def check_record_count(paths: Sequence[Path], layouts: Sequence[Layout | None], found: int) -> None:
-    """Raise SchemaError unless Python's csv module counts the same number of records as the engine.
+    """Raise SchemaError unless the csv module of Python counts the same number of records as the engine.
 
     Parameters
     ----------
     paths : list of Path
-        Text files.
+        The paths of text files.
     layouts : list of Layout
     found : int
-        The number of records that the engine has read from all files; a row of blank cells is not a record.
+        The number of records that the engine has read from all files. A row with only blank cells is not a record.
     """
     counted = sum(_record_count(path, layout) for path, layout in zip(paths, layouts, strict=True) if layout)
     if counted != found:
@@ -165,7 +166,7 @@ ONE_LIMIT = threading.Lock()  # protects the limit on the length of a cell, whic
 
 
 def _record_count(path: Path, layout: Layout) -> int:
-    """Count the rows below the header that have at least one cell that is not blank."""
+    """Return the number of rows below the header that have at least one cell that is not blank."""
     with ONE_LIMIT, _opened(path, layout.encoding) as lines:
         before = csv.field_size_limit(LONGEST)
         try:
@@ -182,7 +183,7 @@ def _record_count(path: Path, layout: Layout) -> int:
 
 
 def read_header(path: Path, layout: Layout) -> list[str]:
-    """Return the column names of a text file with a known layout, without reading further lines.
+    """Return the column names of a text file with a given layout, without reading the lines below the header.
 
     Raises SchemaError for an empty file.
     """
@@ -200,9 +201,9 @@ def read_first_records(path: Path, layout: Layout) -> list[list[str]]:
 
 
 def _top(path: Path, layout: Layout) -> tuple[list[str], int, str]:
-    """Return the names in the first row of a text file, the number of lines up to its end, and the line break there.
+    """Return the names in the first row of a text file, the number of the row's last line, and its line break.
 
-    Raises SchemaError for an empty file, unless its layout has no header.
+    Raises SchemaError if the layout has a header but the file is empty.
     """
     with _opened(path, layout.encoding) as lines:
         names, number = _first(path, lines, layout)
@@ -214,11 +215,14 @@ def _top(path: Path, layout: Layout) -> tuple[list[str], int, str]:
 
 
 def guess_layout(path: Path, encoding: str | None = None) -> Layout:
-    """Guess the layout of a text file with a header: encoding, title rows, separator and quotation mark.
+    """Return the inferred layout of a text file with a header.
 
-    The separator is the character that gives the most names. If each name is in single quotation marks, these are the
-    quotation marks of the file. `encoding` is the encoding that the owner states. If it is None, it is UTF-8 or UTF-16,
-    or else the proposal of `encodings.propose_encoding`. Raises SchemaError for a file with two encodings.
+    The layout consists of the encoding, the title rows, the separator and the quotation mark.
+
+    The separator is the character that divides the first line into the most names. If each name is in single quotation
+    marks, the file uses single quotation marks. `encoding` is the encoding that the owner states. If it is None, the
+    encoding is UTF-8 or UTF-16 if one of these fits the file, and otherwise the proposal of
+    `encodings.propose_encoding`. Raises SchemaError for a file that mixes two encodings.
     """
     with path.open("rb") as file:
         start = file.read(4 * LONGEST)  # holds more than the first line
@@ -256,7 +260,7 @@ def guess_layout(path: Path, encoding: str | None = None) -> Layout:
 
 
 def check_encoding(path: Path, layout: Layout | None) -> None:
-    """Raise SchemaError for a layout whose encoding is proposed and is not the only possible one."""
+    """Raise SchemaError for a layout whose encoding is a proposal if other encodings are also possible."""
     if layout is not None and layout.others:
         raise SchemaError(
             f"{path.name} is not UTF-8. Its encoding may be {layout.encoding} or {' or '.join(layout.others)}, which "
@@ -266,10 +270,10 @@ def check_encoding(path: Path, layout: Layout | None) -> None:
 
 
 def count_title_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows above the column names, such as a title, a note and blank rows of a spreadsheet.
+    """Return the number of rows above the column names, such as title, note and blank rows of a spreadsheet.
 
-    Such a row has at most one cell, or two cells if the first one ends in a colon. The row below them has at least
-    three names that are not numbers, and each record has as many cells as that row.
+    Each of these rows has at most one cell, or two cells if the first cell ends in a colon. The row below these rows
+    has at least three names, which are not numbers, and each record has the same number of cells as the row of names.
 
     >>> count_title_rows([["Patients"], [], ["as of:", "2020-12-31"], ["age", "sex", "town"], ["34", "f", "Bern"]])
     3
@@ -285,7 +289,7 @@ def count_title_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _first(path: Path, lines: IO[str], layout: Layout) -> tuple[list[str], int]:
-    """Return the cells of the first line of a text that is not blank, and the number of lines up to its end."""
+    """Return the cells of the first row that is not blank, and the number of lines up to the end of the row."""
     above = sum(1 for _ in itertools.islice(lines, layout.skip_lines))
     for cells, line in _rows(path, lines, layout):
         if any(cell.strip() for cell in cells):
@@ -305,7 +309,7 @@ def _rows(path: Path, lines: IO[str], layout: Layout) -> Iterator[tuple[list[str
 
 @contextlib.contextmanager
 def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
-    """Yield an open text file after its byte order mark; all line breaks are kept."""
+    """Yield an open text file, positioned after its byte order mark, in which all line breaks stay unchanged."""
     with path.open(encoding=encoding, newline="") as file:
         if file.read(1) != "\ufeff":
             file.seek(0)
@@ -313,10 +317,10 @@ def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
 
 
 def _is_miscounted(path: Path, layout: Layout, above: int) -> bool:
-    """Return whether the engine, which skips the first `above` lines of a file, may miscount them.
+    """Return whether the engine may miscount the first `above` lines of a file, which it skips.
 
-    The engine counts rows, in which quoted cells may hold line breaks, and takes a byte order mark for a part of the
-    first cell. Apart from that, a header of one line is one row.
+    The engine counts rows instead of lines, but a quoted cell may contain line breaks. The engine also interprets a
+    byte order mark as a part of the first cell. Without a byte order mark, a header of one line is always one row.
     """
     with _opened(path, layout.encoding) as lines:
         if not any(layout.quote in line for line in itertools.islice(lines, above)):
@@ -349,7 +353,11 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _is_plain(path: Path, encoding: str) -> bool:
-    """Return whether the engine can read a file as it is; a path with *, ? or [ would be a pattern for the engine."""
+    """Return whether the engine can read a file without a copy.
+
+    The file must be UTF-8 with one kind of line break, and the path must not contain *, ? or [, which the engine would
+    interpret as a pattern.
+    """
     if set("*?[") & set(str(path)):
         return False
     known, breaks, before = codecs.getincrementaldecoder("utf-8")(), np.zeros(3, dtype=np.int64), b""
@@ -371,7 +379,7 @@ def _is_plain(path: Path, encoding: str) -> bool:
 
 
 def _check(path: Path, encoding: str) -> None:
-    """Raise SchemaError for a file that is not text in an encoding."""
+    """Raise SchemaError for a file that is not a text in this encoding."""
     if (fault := _fault(path, encoding)) is not None:
         raise SchemaError(
             f"{path.name} is not text in {encoding}: {_where(path, fault)}. Save the file as CSV in UTF-8, or state "
@@ -397,7 +405,7 @@ def _check_zeros(path: Path, encoding: str) -> None:
 
 
 def _fault(path: Path, encoding: str) -> int | None:
-    """Return the position of the first byte that does not fit an encoding; None if all bytes fit."""
+    """Return the position of the first byte that does not fit an encoding; None if all bytes fit the encoding."""
     known, done = codecs.getincrementaldecoder(encoding)(), 0
     for piece in _pieces(path):
         held = len(known.getstate()[0])
@@ -416,14 +424,14 @@ def _fault(path: Path, encoding: str) -> int | None:
 
 
 def _where(path: Path, place: int) -> str:
-    """Return the byte at a position and its line, in words."""
+    """Return a phrase that states the byte at a position and the number of its line."""
     with path.open("rb") as file:
         file.seek(place)
         return f"byte 0x{file.read(1)[0]:02x} in line {_line(path, place)}"
 
 
 def _line(path: Path, place: int) -> int:
-    """Return the number of the physical line that holds the byte at a position."""
+    """Return the number of the line, as text editors count lines, that contains the byte at a position."""
     number, left, before = 1, place, b""
     for piece in _pieces(path):
         seen = piece[:left]

@@ -1,6 +1,6 @@
-"""Writing of a release to files: either the whole release is written, or nothing.
+"""Writing of a release to files: either the whole release or nothing is written.
 
-Rows are sorted by content, so that their order does not disclose the order of the table.
+Rows are sorted by content, so that their order does not disclose the order of the original table.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class WrittenRows(NamedTuple):
     ----------
     formulas : Formulas
     values : dict of str to list
-        The distinct texts or numbers of each column, or None for a column of numbers that is written record by record.
+        The distinct texts or numbers of each column. For a column of numbers that is written record by record, the
+        value is None.
     """
 
     formulas: Formulas
@@ -59,15 +60,16 @@ class WrittenRows(NamedTuple):
 
 
 def check_output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, force: bool = False) -> Path:
-    """Return the path for a release.
+    """Return `path` as a Path if a release can be written there.
 
     Raises
     ------
     UsageError
-        For a path that is neither a folder nor a file that ends in .parquet or .csv and, with `spreadsheet_safe`, for a
-        file that is not CSV.
+        For a path that is neither that of a folder nor that of a file that ends in .parquet or .csv. If
+        `spreadsheet_safe` is true, also for a file that is not CSV.
     OutputExistsError
-        If the release or a companion file exists, unless `force` replaces it.
+        If the release or a companion file exists, unless `force` is true; also if `path` is a folder that is not a
+        release.
     OutputError
         If the folder of `path` does not exist.
     """
@@ -112,9 +114,12 @@ def list_companions(path: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def stage(path: Path) -> Iterator[Path]:
-    """Yield a folder next to `path` that only its owner can read, and remove the folder with its content at the end.
+    """Yield a temporary folder next to `path`, and remove the folder and its content at the end.
 
-    Folders of the same name that a killed process left behind are removed as well. A full disk raises ResourceError.
+    Only the user who started the process can read the folder.
+
+    Temporary folders for the same path that a killed process left behind are also removed. Raises ResourceError if the
+    disk is full.
     """
     with contextlib.ExitStack() as stack:
         with convert_write_errors(path, "Nothing was written. Give another path."):
@@ -130,7 +135,10 @@ def stage(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def convert_write_errors(path: Path, left: str = "The unfinished file was removed.") -> Iterator[None]:
-    """Convert an OSError while `path` is written to an OutputError or a ResourceError, which states what is left."""
+    """Convert an OSError that is raised while `path` is written to an OutputError or a ResourceError.
+
+    The new error ends with the sentence `left`, which states what has been written or removed.
+    """
     try:
         yield
     except PrivnbError:
@@ -143,11 +151,11 @@ def convert_write_errors(path: Path, left: str = "The unfinished file was remove
 def move_files(
     made: Path, path: Path, texts: Mapping[str, str], sources: Sequence[Path], *, force: bool = False
 ) -> None:
-    """Move the file or folder `made` to `path` with all its companion files, or move nothing.
+    """Move the file or folder `made` to `path`, together with all companion files, or move nothing.
 
-    `texts` are the contents of the companion files by the endings of their names. Only users who may read all
-    `sources`, the original files or folders, may read the release. With `force`, the release replaces an existing
-    release and all its companions; otherwise, existing files stay.
+    `texts` are the contents of the companion files, by the endings of their names. `sources` are the original files or
+    folders; only users who may read all of these may read the release. If `force` is true, the release replaces an
+    existing release and all of its companion files. If `force` is false, existing files stay unchanged.
     """
     with convert_write_errors(path), contextlib.ExitStack() as undone:
         for ending, content in texts.items():
@@ -166,7 +174,7 @@ def move_files(
 
 
 def _protect(path: Path, sources: Sequence[Path]) -> None:
-    """Remove from `path` each permission that one of `sources` does not grant."""
+    """Remove from `path` each permission that at least one of `sources` does not grant."""
     allowed = 0o666
     for source in sources:
         allowed &= source.stat().st_mode
@@ -176,9 +184,9 @@ def _protect(path: Path, sources: Sequence[Path]) -> None:
 
 
 def _place(own: Path, there: Path, undone: contextlib.ExitStack) -> None:
-    """Move a file or folder to a free path; `undone` removes it from that path.
+    """Move a file or folder to the free path `there`; register in `undone` how to undo the move.
 
-    Raises OutputExistsError if the path is no longer free.
+    Raises OutputExistsError if the path is not free.
     """
     try:
         if own.is_dir():
@@ -211,17 +219,17 @@ def write(
     *,
     spreadsheet_safe: bool = False,
 ) -> WrittenRows:
-    """Write rows to a file or folder, and return their content as WrittenRows.
+    """Write rows to a file or folder, and return the content of the rows as WrittenRows.
 
     Parameters
     ----------
     made : Path
-        A path that ends in one of the `ENDINGS`.
+        A path that ends in one of `ENDINGS`.
     columns, times
         The distinct rows in the format of `Release.counted_rows`.
     batches : iterable of (integer array, list of pyarrow.Array), optional
-        The distinct row of each published row, and its cells in the columns `more`. If it is None, each distinct row is
-        written `times` times.
+        For each published row, the position of its distinct row, and its cells in the columns `more`. If `batches` is
+        None, each distinct row is written as often as `times` states.
     more : dict of str to pyarrow.DataType
     records : int, optional
         The number of rows in `batches`, for the progress bar.
@@ -253,7 +261,7 @@ def write(
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield the items of a generator, each computed in a thread while the item before it is used."""
+    """Yield the items of a generator; a thread computes each item while the item before it is in use."""
     end = object()
     with ThreadPoolExecutor(1) as thread:
         following = thread.submit(next, items, end)
@@ -272,7 +280,10 @@ def _repeated(times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
 
 
 class Parquet:
-    """A writer of Parquet files with coded distinct `columns`, and with `more` columns and their types."""
+    """A writer of Parquet files.
+
+    `columns` holds the distinct rows in coded form, and `more` holds the names and types of further columns.
+    """
 
     formulas = Formulas()  # spreadsheets do not open Parquet files
 
@@ -303,7 +314,7 @@ class Parquet:
 
 
 class Csv:
-    """A writer of CSV files, which detects formulas of spreadsheets and escapes them with `spreadsheet_safe`."""
+    """A writer of CSV files, which detects formulas and, if `spreadsheet_safe` is true, escapes them."""
 
     def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
 
@@ -319,7 +330,7 @@ class Csv:
 
     @property
     def formulas(self) -> Formulas:
-        """The formulas that were found."""
+        """The formulas that were found in the written rows."""
         return Formulas(tuple(name for name, held in self.found.items() if held), self.is_escaped)
 
     @contextlib.contextmanager
@@ -337,7 +348,7 @@ class Csv:
         file.write(content)
 
     def _cells(self, name: str, values: pa.Array) -> pa.Array:
-        """Return the cells of a column in the format of CSV."""
+        """Return the cells of a column as texts for a CSV file."""
         self.found[name] = self.found.get(name) or spreadsheets.holds_formula(values)
         return _quoted(spreadsheets.escape(values) if self.is_escaped else values)
 
@@ -358,7 +369,7 @@ def values_to_arrow(values: Array | pa.Array) -> pa.Array:
 
 
 def _quoted(column: pa.Array) -> pa.Array:
-    """Return the cells of a column, quoted for CSV where needed."""
+    """Return the cells of a column as texts; a cell that needs quotation marks in a CSV file has them."""
     column = pc.fill_null(column.cast(pa.large_string()), "")
     quoted = _joined([_text(""), pc.replace_substring(column, '"', '""'), _text("")], '"')
     return pc.if_else(pc.match_substring_regex(column, '[",\r\n]'), quoted, column)
@@ -370,5 +381,5 @@ def _text(value: str) -> pa.Scalar:
 
 
 def _joined(columns: Sequence[Any], between: str) -> pa.Array:
-    """Return the texts of some columns joined row by row with `between`."""
+    """Return, for each row, the texts of some columns, joined with `between`."""
     return pc.binary_join_element_wise(*columns, _text(between))
