@@ -514,7 +514,8 @@ def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
     """Return cuts that divide people roughly evenly, if a default interval would hold over a third of the people.
 
     If many people are in one interval, a class may lie completely in this interval and so disclose the interval of each
-    member. The result is None if no default interval holds so many people, or if there are no better cuts.
+    member. The result is None if no default interval holds more than a third of the people, or if there are no better
+    cuts.
     """
     if domain.steps < FEW_VALUES:
         return None  # each value is a band of its own

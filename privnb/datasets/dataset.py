@@ -757,7 +757,7 @@ def _read(column: pd.Series, marked: Collection[str], missing: str, notation: No
 def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Series:
     """Return a Categorical in which texts such as `1067.0` are replaced by texts such as `1067`.
 
-    Only texts that are not in the domain, but whose replacement is in the domain, are replaced.
+    A text is replaced only if it is not in the domain and the replacement is in the domain.
     """
     texts = pd.Series(column.cat.categories, dtype=object)
     plain = notation.without_tail(texts)

@@ -1,4 +1,4 @@
-"""A file that another tool made from a dataset, whose columns are read as values and labels of its domains."""
+"""Files that other tools made from a dataset, read as values and labels of the dataset's domains."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ DECIMAL = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
 
 
 class ForeignColumn(NamedTuple):
-    """One column of the file.
+    """One column of a file of another tool.
 
     Attributes
     ----------
     cells : Series (rows,)
-        Numbers or texts if all cells are plain or perturbed, and otherwise labels.
+        The cells of the column: numbers or texts if the column is plain or perturbed, and labels otherwise.
     treated : str
         "plain": all cells are values of the domain. "suppressed": some cells are `*`. "generalized": some cells are
         labels. "perturbed": some cells are numbers that are not in the domain.
     forms : dict of LabelForm to int
-        The number of cells of each form.
+        The number of cells that have each form.
     hierarchy : Generalization or None
-        The hierarchy of the labels, if the dataset's own hierarchy lacks some of the labels.
+        The hierarchy of the labels, if the hierarchy of the dataset does not have all of these labels; None otherwise.
     """
 
     cells: pd.Series
@@ -56,16 +56,16 @@ class ForeignColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """A file of another tool, with the columns that a dataset publishes.
+    """A file of another tool, with some or all of the columns that a dataset publishes.
 
     Parameters
     ----------
     path : Path
     rows : int
     columns : dict of str to ForeignColumn
-        Each published column of the dataset that the file has.
+        The published columns of the dataset that the file has, by name.
     lacking : tuple of str
-        The published columns that the file does not have.
+        The published columns of the dataset that the file does not have.
     """
 
     path: Path
@@ -89,12 +89,12 @@ def read_foreign(
     path : path-like
         A file or a folder of parts, in any format that `load` reads.
     dataset : Dataset
-        The original.
+        The original microdata.
     treatments : dict of str to str, optional
         The treatment of some columns, by name: one of `STATED`. A column that is stated to be perturbed may have
         numbers outside its domain.
     hierarchies : dict of str to path-like, optional
-        Files of hierarchies by column, in the format of ARX, whose labels the file may have.
+        The files of hierarchies, in the format of ARX, whose labels the cells may contain, by column.
 
     Returns
     -------
@@ -103,9 +103,9 @@ def read_foreign(
     Raises
     ------
     SchemaError
-        For a file without a published column of the dataset, for a column that the dataset lacks or must not publish,
-        such as an identifier, for a cell that is neither a value nor a label of a known form, and for a treatment that
-        the cells contradict.
+        If the file has no published column of the dataset; if the file has a column that the dataset does not have or
+        must not publish, such as an identifier; if a cell is neither a value nor a label that can be read; or if the
+        cells contradict a stated treatment.
     """
     treatments, hierarchies = dict(treatments or {}), dict(hierarchies or {})
     path = Path(path)
@@ -142,7 +142,7 @@ def read_foreign(
 def _read_column(
     path: Path, cells: pd.Series, dataset: Dataset, stated: str | None, levels: str | os.PathLike[str] | None
 ) -> ForeignColumn:
-    """Return a column of the file; `cells` is its Categorical of texts."""
+    """Return a column of the file; `cells` is the column as a Categorical of texts."""
     name = str(cells.name)
     attribute, own = dataset.schema[name], dataset.hierarchies.get(name)
     texts = [*map(str, cells.cat.categories), ""]
@@ -180,7 +180,7 @@ def _read_column(
 
 
 def _own_levels(texts: Sequence[str], own: Generalization | None) -> dict[str, list[str]]:
-    """Return, for each text that is a label of the dataset's own tree, the values that the label covers."""
+    """Return, for each text that is a label of the dataset's tree `own`, the values that the label covers."""
     found: dict[str, list[str]] = {}
     if not isinstance(own, OfLeaves):
         return found
@@ -191,7 +191,7 @@ def _own_levels(texts: Sequence[str], own: Generalization | None) -> dict[str, l
 
 
 def _levels(path: str | os.PathLike[str] | None) -> dict[str, list[str]]:
-    """Return the values that each label of a hierarchy's file covers."""
+    """Return the values that each label in the file of a hierarchy covers."""
     levels: dict[str, list[str]] = {}
     for leaf, *labels in read_rows(path) if path else ():
         for label in labels:
@@ -207,7 +207,7 @@ def _has_all(own: Generalization, labels: set[str]) -> bool:
 
 
 def _recognize(forms: Mapping[LabelForm, int], *, is_moved: bool) -> Treated:
-    """Return the treatment that the forms of the cells show."""
+    """Return the treatment of a column, which follows from the forms of the cells."""
     others = {*forms} - {*PLAIN, *HIDDEN}
     if is_moved:
         return "perturbed"
@@ -215,7 +215,7 @@ def _recognize(forms: Mapping[LabelForm, int], *, is_moved: bool) -> Treated:
 
 
 def _check_stated(path: Path, name: str, stated: str | None, found: Treated) -> None:
-    """Raise SchemaError if a stated treatment contradicts the cells."""
+    """Raise SchemaError if the cells contradict the stated treatment."""
     if stated == "perturbed" and found in ("plain", "perturbed"):
         return
     shown = {"exact": ("plain",), "suppressed": ("plain", "suppressed")}

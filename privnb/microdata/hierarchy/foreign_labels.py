@@ -1,4 +1,4 @@
-"""Labels that other tools write, read as the values of the public domain that they cover.
+"""Reading of labels that other tools write: the values of the public domain that such a label covers.
 
 | form | examples | written by |
 |---|---|---|
@@ -12,11 +12,12 @@
 | mask | `130**`, `***53`, `2021-03-**` | ARX, anjana |
 | label of a hierarchy | any text of its file | ARX, sdcMicro, anjana |
 
-`tests/data/foreign/README.md` names the page of each tool that shows the form. Ranges, intervals and `>=` also cover
-categories if all categories are numbers, or all are dates such as 2021-03-09.
+`tests/data/foreign/README.md` cites, for each form, a page of each tool that shows the form. Ranges, intervals and
+labels such as `>=60` can also cover categories if all categories are numbers, or if all categories are dates such as
+2021-03-09.
 
-A label is read only if every part of the label can be read; a text of any other form is an error and never a category.
-A label that has two meanings, such as `20,30`, is an error too, unless both meanings cover the same values.
+A label is read only if every part of the label can be read. A text of any other form is an error; it is never read as a
+new category. A label with two meanings, such as `20,30`, is also an error, unless both meanings cover the same values.
 """
 
 from __future__ import annotations
@@ -76,18 +77,18 @@ class LabelForm(StrEnum):
 
 
 class ReadLabel(NamedTuple):
-    """A label as this package writes it, and the form in which the other tool wrote it."""
+    """A label in the notation of this package, and the form in which the other tool wrote the label."""
 
     label: str
     form: LabelForm
 
 
 class UnreadLabel(SchemaError):
-    """A label whose form is not known, that has two meanings, or that covers no value of the domain."""
+    """A label that has none of the forms in the table above, has two meanings, or covers no value of the domain."""
 
 
 class _Run(NamedTuple):
-    """A run of points; an open end does not belong to the run."""
+    """A run of numbers or days; an open end does not belong to the run."""
 
     low: float
     high: float
@@ -126,7 +127,7 @@ class LabelReader:
 
     @cached_property
     def hierarchy(self) -> Generalization:
-        """The hierarchy that contains all returned labels: ranges of numbers, or sets of categories."""
+        """The hierarchy of all returned labels: ranges for a numeric attribute, or sets for a categorical attribute."""
         domain = self.attribute.public_domain
         if isinstance(domain, Numbers):
             return Ranges(domain, exact=True)
@@ -142,8 +143,8 @@ class LabelReader:
         Raises
         ------
         UnreadLabel
-            For a text that is neither a value of the domain nor a label of a known form, for a label that has two
-            meanings, and for a label that covers no value of the domain.
+            For a text that is neither a value of the domain nor a label of one of the forms in the table of this
+            module, for a label with two meanings, and for a label that covers no value of the domain.
         """
         text = text.strip()
         explained = [self._position(each) for each in self.levels.get(text, ())]
@@ -172,7 +173,7 @@ class LabelReader:
         )
 
     def _list_readings(self, text: str) -> Iterator[tuple[Positions, LabelForm]]:
-        """Yield each set of positions that a text may stand for, sorted, with the form in which it was read."""
+        """Yield, for each possible meaning of a text, the positions, in ascending order, and the form of the text."""
         if run := self._read_run(text):
             yield self._cover(run, text), run.form
         sets = [*self._read_sets(text)]
@@ -183,7 +184,10 @@ class LabelReader:
             yield masked, LabelForm.MASK
 
     def _key(self, positions: Positions) -> object:
-        """Return what is equal for equal positions; a domain of numbers may have too many values to list."""
+        """Return an object that is equal for two arguments if and only if their positions are equal.
+
+        The positions of a range are not listed, because a domain of numbers may have too many values.
+        """
         whole = isinstance(self._domain, Categories)
         return tuple(positions) if whole else (positions[0], positions[-1], len(positions))
 
@@ -215,7 +219,7 @@ class LabelReader:
         return to_text(domain.value(position)) if isinstance(domain, Numbers) else list_values(domain)[position]
 
     def _label(self, positions: Positions, form: LabelForm) -> ReadLabel:
-        """Return the label of sorted positions on the line of `hierarchy`. Numbers must be neighbors."""
+        """Return the label of ascending positions on the line of `hierarchy`; numbers must be neighbors."""
         domain, hierarchy = self._domain, self.hierarchy
         if isinstance(hierarchy, Ranges):
             first, last = int(positions[0]), int(positions[-1])
@@ -240,12 +244,12 @@ class LabelReader:
 
     @cached_property
     def _are_days(self) -> bool:
-        """Whether the values are days."""
+        """Whether the values of the attribute are days."""
         values = [] if isinstance(self._domain, Numbers) else list_values(self._domain)
         return any(re.fullmatch(DATE, value) for value in values)
 
     def _cover(self, run: _Run, text: str) -> Positions:
-        """Return the positions of the values in a run."""
+        """Return the ascending positions of the values in a run."""
         domain, (low_open, high_open) = self._domain, run.is_open
         if isinstance(domain, Numbers):
             first, last = 0, domain.steps
@@ -269,7 +273,7 @@ class LabelReader:
         return positions
 
     def _read_run(self, text: str) -> _Run | None:
-        """Return the run that a text states; None for a text of another form, and for a domain without order."""
+        """Return the run that a text states; None for a text that states no run, and for a domain without an order."""
         if not isinstance(self._domain, Numbers) and self._points is None:
             return None
         if match := INTERVAL.fullmatch(text):
@@ -299,7 +303,7 @@ class LabelReader:
         return None if ends is None else _Run(*ends, form)
 
     def _ends(self, low: str, high: str) -> tuple[float, float] | None:
-        """Return the ends of a run as points; None if the ends are days and the values are numbers, or vice versa."""
+        """Return the ends of a run as numbers; None if an end is a day but the values are numbers, or vice versa."""
         ends = low.lower().replace("∞", "inf"), high.lower().replace("∞", "inf")
         if any("inf" not in end and bool(re.fullmatch(DATE, end)) != self._are_days for end in ends):
             return None
@@ -309,7 +313,7 @@ class LabelReader:
             return None
 
     def _read_sets(self, text: str) -> Iterator[IntArray]:
-        """Yield the sorted positions of the values that a set lists, for each separator by which it can be read."""
+        """Yield the ascending positions of the values in a set, once for each separator that the set may have."""
         inner = text[1:-1] if BRACES.get(text[:1]) == text[-1:] and len(text) > 1 else text
         for separator in SEPARATORS:
             parts = [QUOTED.sub(r"\2", part.strip()) for part in inner.split(separator)]
@@ -319,7 +323,7 @@ class LabelReader:
                 yield np.unique([self._position(part) for part in parts])
 
     def _read_mask(self, text: str) -> IntArray | None:
-        """Return the positions of the values that a mask covers; None for a text of another form.
+        """Return the positions of the values that a mask covers; None for a text that is not a mask or covers no value.
 
         Each `*` hides one character. A single `*` at the end may hide several characters if no value is as long as the
         mask.
@@ -336,5 +340,5 @@ class LabelReader:
 
 
 def _to_point(text: str) -> float:
-    """Return a number, or the ordinal of a day."""
+    """Return the number that a text states; for a day, return its ordinal in the calendar."""
     return float(date.fromisoformat(text).toordinal()) if re.fullmatch(DATE, text) else float(text)

@@ -255,7 +255,7 @@ class Intervals(_OnNumbers):
 
 
 class RangedIntervals(Intervals):
-    """Numbers that are published as `Intervals`, but whose distances are those of `Ranges`.
+    """Numbers that are published as `Intervals` and have the distances of `Ranges`.
 
     The class implements the interpretation of Sramka et al. 2010 that is called reading "C".
 
