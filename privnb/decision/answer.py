@@ -27,10 +27,10 @@ def answer(content: Part) -> Part:
     Returns
     -------
     dict
-        `keeps`; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `caps` and `kept`: the number of caps, and the number
-        of caps that the release meets; `is_small`: whether the smallest class has too few rows; `reservations`: a list
-        of dicts, each with a `kind`, which selects the sentence in `templates/card.j2`. A large loss and misled users
-        come first, then values that are disclosed with certainty.
+        `keeps`: whether the release complies with the policy; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `caps`:
+        the number of caps; `kept`: the number of caps that the release meets; `is_small`: whether the smallest class
+        has too few rows; `reservations`: a list of dicts, each with a `kind`, which selects the sentence in
+        `templates/card.j2`. A large loss and misled users come first, then values that are disclosed with certainty.
     """
     release, policy, risks = content["release"], content["policy"], content["risks"]
     caps = [cap for risk in risks for cap in risk["caps"]]
@@ -75,7 +75,7 @@ def _of_risks(risks: list[Part]) -> Iterator[Part]:
 
 
 def _of_risk(risk: Part) -> Iterator[Part]:
-    """Yield the reservations about one risk: numbers that its caps do not limit or limit only leniently."""
+    """Yield the reservations about one risk: numbers that the caps of the risk do not limit or limit only leniently."""
     name = risk["risk"]
     person_is_capped = any(cap["statistic"] == "largest" for cap in risk["caps"])
     if name in OF_ONE and not person_is_capped and _is_likely(risk["worst_person"]):

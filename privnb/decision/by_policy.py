@@ -1,4 +1,4 @@
-"""The choice of a release by a policy: which releases comply with it, in which order, and why others are ruled out.
+"""The choice of a release by a policy: the releases that comply with it, their order, and why others are ruled out.
 
 The choice is computed from tidy results. A release is represented by a vector: its risks, and the loss of its users. A
 release whose risk is unknown does not meet a cap on that risk.
@@ -70,17 +70,17 @@ class Decision:
 
     @property
     def setting(self) -> str:
-        """The name of the chosen release for people; empty if no release is chosen."""
+        """The readable name of the chosen release; empty if no release is chosen."""
         return "" if self.chosen is None else self.chosen.setting
 
     @property
     def sanitizer(self) -> str:
-        """The chosen release's sanitizer, as results name it; "none" if no release is chosen."""
+        """The name of the chosen release's sanitizer in results; "none" if no release is chosen."""
         return NONE if self.chosen is None else self.chosen.sanitizer
 
     @property
     def parameters(self) -> str:
-        """The chosen release's parameters, as results name them."""
+        """The text of the chosen release's parameters in results; empty if no release is chosen."""
         return "" if self.chosen is None else self.chosen.parameters
 
     @property
@@ -140,7 +140,7 @@ class Decision:
 
     @property
     def least(self) -> pd.Series | None:
-        """The release of least loss among those that comply with the policy by the same reading as the chosen one."""
+        """The release of least loss that complies with the policy by the same reading of caps as the chosen release."""
         if self.chosen is None:
             return None
         like = self.kept[self.kept.lenient == self.chosen.lenient]
@@ -148,14 +148,14 @@ class Decision:
 
     @property
     def near_least(self) -> int:
-        """The number of releases in the reading of `least` whose loss exceeds its loss by at most the tolerance."""
+        """The number of releases of the same reading whose loss exceeds that of `least` by at most the tolerance."""
         if self.least is None:
             return 0
         like = self.kept[self.kept.lenient == self.chosen.lenient]
         return int((like.loss <= self.least.loss + self.policy.tolerance + ROUNDING).sum())
 
     def tightest_cap(self, release: pd.Series) -> pd.Series | None:
-        """Return the row of `vectors` for the cap that a release uses most; None if a risk is unknown."""
+        """Return the row of `vectors` for the cap of which a release uses most; None if a risk is unknown."""
         capped = self._capped(release)
         if capped.empty or capped.high.isna().any():
             return None
@@ -165,7 +165,7 @@ class Decision:
         """Return whether the difference between two releases in the use of the tightest cap is within chance.
 
         The cap is the tightest cap of the release whose use is larger; the difference is within chance if the intervals
-        of the two releases' risks overlap. A counted risk has no interval.
+        of the two releases' risks overlap. A counted risk has no interval, so its differences are not due to chance.
         """
         more, less = (other, release) if other.used >= release.used else (release, other)
         tightest = self.tightest_cap(more)
@@ -294,11 +294,13 @@ def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `sanitizer`, `parameters`, `setting`, `random` (whether the release is random), `axis` (a cap in words,
-        or "loss"), `measure`, `target` and `group` (the worst of several sensitive attributes and groups), `value`,
-        `low` and `high` (a mean over seeds and the ends of its 95% interval, which are equal if the number is exact and
-        NaN if it is unknown), `baseline`, `seeds`, `cap` (NaN for the loss), `reason` (why the number is unknown), and
-        `whys` (a tuple of `Reason` that states why the release is ruled out by its loss).
+        One row per release and axis. The columns `sanitizer`, `parameters` and `setting` identify the release; `random`
+        is whether the release is random. `axis` is a cap in words, or "loss", and `measure` is the measure of the cap.
+        If there are several sensitive attributes or groups, `target` and `group` are those with the worst number.
+        `value` is a mean over seeds; `low` and `high` are the ends of its 95% interval, which are equal if the number
+        is exact and NaN if the number is unknown. `baseline` and `seeds` are the baseline and the number of seeds.
+        `cap` is NaN for the loss. `reason` is why the number is unknown, and `whys` is a tuple of `Reason`, why the
+        release is ruled out by its loss.
     """
     made = results.drop_duplicates(SETTING_COLUMNS).reset_index(drop=True)
     settings = made[SETTING_COLUMNS].itertuples(index=False, name=None)
@@ -317,7 +319,7 @@ def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
 
 
 def scale_vectors(found: pd.DataFrame) -> dict[Release, FloatArray]:
-    """Scale upper bounds by the reference releases: 0 is the better one, 1 is the worse one, and NaN means unknown.
+    """Scale upper bounds so that 0 is the better and 1 the worse of the two reference releases; NaN means unknown.
 
     Parameters
     ----------
@@ -327,7 +329,7 @@ def scale_vectors(found: pd.DataFrame) -> dict[Release, FloatArray]:
     Returns
     -------
     dict of (str, str) to float array (axes,)
-        By sanitizer and parameters.
+        The scaled upper bounds, by sanitizer and parameters.
     """
     high = {key: axes.high.to_numpy() for key, axes in found.groupby(SETTING_COLUMNS, sort=False)}
     ends = np.array([high[key] for key in ((ORIGINAL, ""), (BARE, ""))])
@@ -342,13 +344,14 @@ def judge_releases(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -
     Returns
     -------
     DataFrame
-        Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
-        the release is ruled out, a list; `status`: "efficient", "dominated" or "undecided" over all axes, as in
-        `decision.points`, or "refused" below the minimum class size; `certain`: whether the release discloses a
-        sensitive value with certainty, "yes", "no", "withheld", or empty if unknown; `made_certain`: a list of the
-        attributes whose values it discloses so, with the share of people, the largest first, without those that are
-        withheld; `used`: the share of its tightest cap that it uses; `lenient`: whether it keeps a cap only by the
-        lenient reading.
+        The columns `sanitizer`, `parameters`, `setting`, `random`, `loss`, `loss_low` and `loss_high`, and the
+        following columns. `kept` is whether the release complies with the policy. `reasons` is a list of the reasons
+        why the release is ruled out. `status` is "efficient", "dominated" or "undecided" over all axes, as in
+        `decision.points`, or "refused" for a release below the minimum class size. `certain` is whether the release
+        discloses a sensitive value with certainty: "yes", "no", "withheld", or empty if unknown. `made_certain` lists
+        the attributes whose values the release discloses with certainty, each with the share of people concerned, the
+        largest share first; withheld shares are left out. `used` is the share of its tightest cap that the release
+        uses. `lenient` is whether the release meets a cap only by the lenient reading.
     """
     certain, people = _certain(results), _made_certain(results)
     below = find_refusals(results, found.drop_duplicates(SETTING_COLUMNS), policy.min_class_size)
@@ -432,7 +435,7 @@ def _in_order(releases: pd.DataFrame, policy: Policy) -> pd.DataFrame:
 
 
 def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
-    """Return the numbers of one release on one cap.
+    """Return the numbers of one release for one cap.
 
     The numbers are those of the worst of several sensitive attributes and, for a cap on the "worst group", those of the
     shown group with the largest upper bound. If the risk of one of the attributes is unknown, the result is unknown.
@@ -479,8 +482,8 @@ def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
 def risk_sort_key(value: float, high: float, baseline: float) -> tuple[bool, bool, float, float]:
     """Return a sort key for the risks of several sensitive attributes, which puts the worst risk last.
 
-    The worst risk is that of a guess which is certain only with the release, then a withheld number (NaN), then the
-    risk with the larger upper bound. If the bounds are equal, the risk with the smaller baseline is worse.
+    A guess that is certain only with the release is the worst risk. The next worst is a withheld number (NaN), and then
+    the risk with the largest upper bound. If the bounds are equal, the risk with the smaller baseline is worse.
 
     >>> risks = [(0.9, 0.95, 0.5), (np.nan, np.nan, np.nan), (1.0, 1.0, 0.2)]
     >>> max(risks, key=lambda risk: risk_sort_key(*risk))[0]
@@ -590,7 +593,7 @@ def _too_much(need: Need, lost: float, most: float) -> Reason:
 
 
 def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Release, Numbers]:
-    """Return, by release, the share of one need that the release loses, as `{release: numbers}`.
+    """Return, as `{release: numbers}`, the share of the utility for one need that each release loses.
 
     The loss of a release is infinite if the release without quasi-identifiers loses nothing and is better than the
     release.
@@ -651,10 +654,11 @@ def name_risk(row: Any) -> str:
 
 
 def _dominance(found: pd.DataFrame, table: pd.DataFrame) -> Array:
-    """Return whether each release is "dominated" (another is as good on every axis and better on one) or not.
+    """Return the status of each release, as an array of texts: "dominated", "undecided" or "efficient".
 
-    The other words are "efficient" and "undecided". A release does not dominate others if it is below the minimum class
-    size, has an unknown risk, or is random and was made with too few seeds.
+    A release is dominated if another release is as good on every axis and better on at least one axis. A release does
+    not dominate any other release if it is below the minimum class size, has an unknown risk, or is random and was made
+    with too few seeds.
     """
     low, high = (found[end].to_numpy().reshape(len(table), -1) for end in ("low", "high"))
     known = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)

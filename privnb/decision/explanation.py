@@ -1,4 +1,4 @@
-"""A decision as data: the recommended release, the reasons for it, its risks, the alternatives, and the search.
+"""A decision as data: the recommended release with its reasons and risks, the alternatives, and the search.
 
 Pages, notebooks, the command line and cards show this data; the templates of this package write the sentences.
 """
@@ -51,11 +51,12 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
     Returns
     -------
     dict
-        `policy`, `table`; `chosen`, a release or None; `why`; `misled`, the share of large groups that the release
-        misrepresents; `risks`, each for the `release` and the `original`, see `release_risks.risk_of`; `uses`, measures
-        of utility, each for the `original`, the `release` and the table `without` quasi-identifiers, and the columns
-        that the measure averages (`changed`); `alternatives` and `next`, other releases; `stricter`, what smaller caps
-        would require; `counts`; and the other entries that the templates use.
+        `policy` and `table`; `chosen`, the chosen release or None; `why`, the rule that chose the release; `misled`,
+        the share of large groups that the release misrepresents; `risks`, each for the `release` and the `original`,
+        see `release_risks.risk_of`; `uses`, the measures of utility, each for the `original`, for the `release` and for
+        the table `without` quasi-identifiers, with the columns that the measure averages (`changed`); `alternatives`
+        and `next`, other releases; `stricter`, what smaller caps would require; `counts`; and the other entries that
+        the templates use.
     """
     decision = found.decision
     return {
@@ -161,9 +162,10 @@ def _smallest_class(found: PolicySearch) -> float | None:
 
 
 def _misled(found: PolicySearch) -> float | None:
-    """Return the share of large groups that the chosen release shows worse than the release without quasi-identifiers.
+    """Return the share of large groups about which the chosen release errs more than the trivial release.
 
-    The result is None if the share is at most `MISLED` or was not measured.
+    The trivial release has no quasi-identifiers. The result is None if the share is at most `MISLED` or was not
+    measured.
     """
     rows = found.results[found.results.measure == "worse_than_trivial"]
     own = rows[(rows[SETTING_COLUMNS] == [found.decision.sanitizer, found.decision.parameters]).all(axis=1)]
@@ -264,9 +266,9 @@ def list_stricter(decision: Decision, results: pd.DataFrame) -> Iterator[Part]:
     Yields
     ------
     dict
-        `subject`; `cap` of the policy, or None; `value` of the chosen release; `steps`: a list of dicts with `caps`, a
-        list; `is_kept`, whether the chosen release meets these caps; `other`, the release that these caps require, or
-        None.
+        `subject`, the risk; `cap`, the cap of the policy, or None; `value`, the risk of the chosen release; and
+        `steps`, a list of dicts. Each dict has `caps`, a list of smaller caps; `is_kept`, whether the chosen release
+        meets these caps; and `other`, the release that these caps require, or None.
     """
     chosen, losses = decision.chosen, [*SETTING_COLUMNS, "setting", *LOSSES]
     kept = decision.kept[losses]
@@ -307,7 +309,7 @@ def list_stricter(decision: Decision, results: pd.DataFrame) -> Iterator[Part]:
 
 
 def _next(decision: Decision) -> Part:
-    """Return the next releases that comply with the policy, and the settings with the choice's loss and risk."""
+    """Return the next releases that comply, and the settings of releases with the same loss and risk as the choice."""
     others, chosen = decision.kept[1:], decision.chosen
     if chosen is None:
         return {"next": [], "equal": []}
@@ -327,7 +329,7 @@ def _nearest(decision: Decision) -> pd.DataFrame:
 def count_ruled_out(decision: Decision) -> list[Part]:
     """Return the number of releases that each reason rules out, as a list of dicts (`kind`, `subject`, `number`).
 
-    A release that several reasons rule out counts for each of them.
+    A release that several reasons rule out counts for each of these reasons.
     """
     releases = decision.releases
     able = releases[releases.status != "refused"]

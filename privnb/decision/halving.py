@@ -27,7 +27,7 @@ RUNGS = ((1 / 16, 1.0), (1.0, 3 / 16))
 
 
 class Rung(NamedTuple):
-    """One step of a search: the number of records and of the settings that are measured on them."""
+    """One step of a search: the number of records, and the number of settings that are measured on these records."""
 
     records: int
     settings: int
@@ -59,7 +59,7 @@ def plan_rungs(records: Count, settings: Count) -> list[Rung]:
 
 @validated
 def search_settings(settings: Sequence[Setting], records: int, measured: Measured) -> list[tuple[Rung, list[Setting]]]:
-    """Search settings, and return the settings of each step.
+    """Search settings in steps, and return the settings of each step.
 
     Parameters
     ----------
@@ -67,14 +67,15 @@ def search_settings(settings: Sequence[Setting], records: int, measured: Measure
     records : int
     measured : function
         `measured(settings, records)` returns the vectors of these settings on a sample of `records` records and a list
-        of positions. Vectors are a float array (settings, axes), each axis is scaled so that 0 is the better and 1 the
-        worse of the two reference releases; NaN means unknown. The settings at these positions, which are in order from
-        the best, go on to the next step whatever their volume.
+        of positions. The vectors are a float array (settings, axes). Each axis is scaled so that 0 is the better and 1
+        the worse of the two reference releases; NaN means unknown. The positions are those of the settings that go on
+        to the next step whatever their volume, the best setting first.
 
     Returns
     -------
     list of (Rung, list of settings)
-        The last step is on all records. The settings that add the most volume come first.
+        One pair per step; the last step uses all records. The settings that always go on come first, followed by the
+        settings that add the most volume.
     """
     left, steps = list(settings), []
     for rung in plan_rungs(records, len(left)):
@@ -87,7 +88,7 @@ def search_settings(settings: Sequence[Setting], records: int, measured: Measure
 
 
 def order_by_volume(vectors: FloatArray) -> list[int]:
-    """Return the positions of vectors in the order in which each adds the most volume to those before it.
+    """Return the positions of vectors in the order in which each adds the most volume to its predecessors.
 
     Vectors that add no volume come last, in ascending order of their sums.
     """

@@ -49,11 +49,11 @@ def choose_by_criteria(
 ) -> pd.DataFrame:
     """Choose, by several criteria, the sanitizer of least anti-utility among those that keep enough good utility.
 
-    A criterion is a row of `attacked`: the worst miner of a set, the average, a fusion, or each person's own worst
-    miner. With a `control`, the criterion is the number of people by which the worst miner exceeds that control, but at
-    least 0. The control is the "guess" without the release, or the miner's own guesses assigned at random ("permuted").
-    If several sanitizers are equal, the one with the smallest decline is chosen. A withheld count is replaced by its
-    upper bound.
+    A criterion is a row of `attacked`: the worst miner of a set, the average, a fusion, or the worst miner of each
+    person. With a `control`, the criterion is the number of people by which the worst miner exceeds that control, but
+    at least 0. The control is the "guess" without the release, or the miner's own guesses assigned at random
+    ("permuted"). If several sanitizers are equal, the one with the smallest decline is chosen. A withheld count is
+    replaced by its upper bound.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def choose_by_criteria(
     attacked : DataFrame
         Rows of `users_and_adversaries.evaluate_adversaries`.
     min_good : float
-        The share of good utility to keep, from 0 to 1: the largest decline, averaged over seeds, is at most
-        1 - `min_good`. A sanitizer whose decline is withheld does not keep enough.
+        The share of good utility to keep, from 0 to 1: the largest decline, averaged over seeds, must be at most 1 -
+        `min_good`. A sanitizer whose decline is withheld does not keep enough good utility.
     scenarios : str
         The scenarios to choose by, separated by commas, such as "A, C_distinct".
 
@@ -114,7 +114,7 @@ def choose_by_criteria(
 
 @validated
 def check_scenarios(scenarios: str, min_good: Any, *, weights: str = "", there: Set[str] | None = None) -> list[str]:
-    """Check the arguments of `choose_by_criteria` before any mining, and return the scenarios in their order.
+    """Check the arguments of `choose_by_criteria` before any mining, and return the scenarios in the given order.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def check_scenarios(scenarios: str, min_good: Any, *, weights: str = "", there: 
 
 
 def _criteria(rows: pd.DataFrame, settings: Iterable[Release]) -> dict[Criterion, tuple[pd.DataFrame, pd.DataFrame]]:
-    """Return, by criterion (set of miners, miner, control), the anti-utilities to compare and those to show.
+    """Return, by criterion (set of miners, miner, control), the anti-utilities to compare and the ones to show.
 
     The anti-utilities are frames with one row per seed and one column per setting. `settings` are the acceptable
     settings in ascending order of their decline; only attacked settings are compared. A criterion is left out if one of

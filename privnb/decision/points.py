@@ -63,8 +63,8 @@ class Loss(Validated):
         The miner, the target and the scenario of the rows. If None, the only value in the results or, if there are
         several miners, the `worst` miner of the main set.
     best : float, optional
-        If higher is better, the value minus which a measure becomes a loss; if None, the best value of the given
-        releases.
+        For a measure of which higher values are better, the value from which the measure is subtracted to give a loss;
+        if None, the best value of the given releases.
     variant : str
         The variant of the measure.
     """
@@ -82,7 +82,7 @@ class Loss(Validated):
 
 
 def check_loss(axis: str, loss: object) -> None:
-    """Raise TypeError unless `loss` is a `Loss` or text. This check does not read the results."""
+    """Raise TypeError unless `loss` is a `Loss` or a text; this check does not read the results."""
     expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
 
 
@@ -122,9 +122,9 @@ def compute_points(
     DataFrame
         One row per release, with the columns `COLUMNS`.
 
-        - `privacy`, `utility`: the loss, a mean over seeds. The columns with `_low` and `_high` hold a 95% interval of
-        the mean, those with `_of` hold the measure in words, and those with `_measure` hold the name of the measure in
-        results. There are also columns with `_seeds` and `_baseline`.
+        - `privacy`, `utility`: the loss, a mean over seeds. The columns that end in `_low` and `_high` hold a 95%
+          interval of the mean; the columns that end in `_of` hold the measure in words; the columns that end in
+          `_measure` hold the name of the measure in results. Other columns end in `_seeds` and `_baseline`.
         - `kind`: "deterministic" if nothing is drawn and all seeds give the same numbers, which are then exact for this
           table; otherwise "randomised", because the release is drawn, or because the measure varies with folds or
           queries.
@@ -133,11 +133,11 @@ def compute_points(
           both releases are deterministic, and otherwise by 95% intervals, which must not overlap. "undecided": the
           status is unknown, because intervals overlap, random numbers have fewer than 10 seeds, a number is missing or
           withheld (its bounds are compared), or a loss has only a lower bound (`high` is infinite). A release whose
-          loss has only a lower bound may be dominated, but does not dominate any other. Any other undecided release
-          dominates another release only if the intervals show this. Equal releases do not dominate each other.
+          loss has only a lower bound may be dominated, but does not dominate any other release. All other undecided
+          releases dominate another release only if the intervals show this. Equal releases do not dominate each other.
           "refused": the release may not be chosen.
-        - `refused`: why the release may not be chosen; empty if it may be chosen, and missing without a
-          `min_class_size`.
+        - `refused`: why the release may not be chosen; empty if the release may be chosen, and None if `min_class_size`
+          is None.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def find_refusals(results: Results, releases: Settings, min_class_size: MinClass
     results : DataFrame
         Tidy results with the measure `smallest_combination`.
     releases : DataFrame
-        A row per release, with `sanitizer` and `parameters`.
+        One row per release, with `sanitizer` and `parameters`.
     min_class_size : int
         The minimum class size.
 
@@ -212,13 +212,13 @@ def find_refusals(results: Results, releases: Settings, min_class_size: MinClass
 def from_best(results: Results, **axes: str) -> dict[str, Loss]:
     """Return each measure as a loss: how far a release falls below the best release of `results`.
 
-    Losses of other results can then be compared with the losses of these. A measure for which lower is better does not
-    change.
+    The losses of other results can then be compared with the losses of `results`. A measure for which lower is better
+    does not change.
 
     Parameters
     ----------
     results : DataFrame
-        Tidy results of the releases, among which is the best one.
+        Tidy results of the releases, among which is the best release.
     **axes : str
         A measure for each axis, `privacy` and `utility`.
 
@@ -338,15 +338,15 @@ def _judged(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def are_comparable(releases: pd.DataFrame) -> BoolArray:
-    """Return whether each release can be compared with others.
+    """Return whether each release can be compared with other releases.
 
-    Both losses need exact numbers, bounds, or at least 10 repeats. A release whose loss has only a lower bound can be
-    dominated but cannot dominate; see `are_bounded`.
+    Each of the two losses must have an exact number, bounds, or at least 10 repeats. A release whose loss has only a
+    lower bound can be dominated but cannot dominate; see `are_bounded`.
 
     Parameters
     ----------
     releases : DataFrame
-        A row per release, as `compute_points` returns them.
+        One row per release, as `compute_points` returns them.
 
     Returns
     -------
@@ -362,12 +362,12 @@ def are_comparable(releases: pd.DataFrame) -> BoolArray:
 
 
 def are_bounded(releases: pd.DataFrame) -> BoolArray:
-    """Return whether no loss of each release has only a lower bound; an exact infinite loss counts as known.
+    """Return, for each release, whether no loss has only a lower bound; an exact infinite loss counts as known.
 
     Parameters
     ----------
     releases : DataFrame
-        A row per release, as `compute_points` returns them.
+        One row per release, as `compute_points` returns them.
 
     Returns
     -------
@@ -382,14 +382,14 @@ def _from_below(releases: pd.DataFrame, axis: str) -> pd.Series:
 
 
 def _beats(table: pd.DataFrame, sure: BoolArray) -> BoolArray:
-    """Return whether each release dominates each other release by the intervals: boolean array (releases, releases)."""
+    """Return, as a boolean array (releases, releases), whether each row's release dominates each column's release."""
     low, high = (table[[f"{axis}_{end}" for axis in AXES]].to_numpy() for end in ("low", "high"))
     as_good, better = beats(low, high)
     return as_good & better & sure[:, None] & sure
 
 
 def beats(low: FloatArray, high: FloatArray) -> tuple[Any, Any]:
-    """Compare each release with each other release by intervals.
+    """Compare each release with every other release by the intervals of their losses.
 
     Parameters
     ----------
@@ -399,8 +399,8 @@ def beats(low: FloatArray, high: FloatArray) -> tuple[Any, Any]:
     Returns
     -------
     tuple of two boolean arrays (n, n)
-        Whether the release of the row is as good as the release of the column on every axis, and whether it is better
-        on one axis.
+        Whether the release of the row is as good as the release of the column on every axis, and whether the release of
+        the row is better on at least one axis.
     """
     exact = nearly_equal(low, high)
     equal = exact[:, None] & exact & nearly_equal(low[:, None], low)
@@ -409,7 +409,7 @@ def beats(low: FloatArray, high: FloatArray) -> tuple[Any, Any]:
 
 
 def _unsure(row: Mapping[str, Any]) -> LossComparison | None:
-    """Return why a release cannot be compared, or None."""
+    """Return why a release cannot be compared; None if it can be compared."""
     for axis in AXES:
         value, low, high, seeds, of = (row[f"{axis}{end}"] for end in ("", "_low", "_high", "_seeds", "_of"))
         if not seeds:

@@ -22,7 +22,7 @@ class Reason:
     Parameters
     ----------
     kind : str
-        The name of the macro of `templates/reasons.j2` that writes it.
+        The name of the macro of `templates/reasons.j2` that writes the reason.
     values : tuple of (str, value)
         The arguments of the macro, as pairs of a name and a plain value.
     """
@@ -47,7 +47,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class LossComparison(Reason):
-    """How a release compares with others by two losses: a macro of `templates/two_losses.j2`, and its values."""
+    """The comparison of a release with others by two losses: a macro of `templates/two_losses.j2`, and its values."""
 
     template: ClassVar[str] = "decision/two_losses"
 

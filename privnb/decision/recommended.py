@@ -1,4 +1,4 @@
-"""The results of a decision: the risks and utility of the chosen release and of the original, and the card's rows."""
+"""The results of a decision: the risks and utility of the chosen release and of the original, and a card's rows."""
 
 from functools import partial
 from typing import Any
@@ -38,7 +38,7 @@ register_measure(
 
 
 def build_use_questions(dataset: Dataset, profile: ProfileName) -> list[Question]:
-    """Return the questions on what users keep of a release: the loss of information, and the accuracy of a miner."""
+    """Return the questions about the utility of a release: its information loss, and the accuracy of a miner."""
     target = find_sensitive(dataset)
     if not target or dataset.schema[target].numeric:  # a number is seldom predicted exactly
         return [InformationLoss()]
@@ -57,7 +57,7 @@ def measure_choice(
     dataset : Dataset
     found : PolicySearch
     profile : str
-        The extent of the evaluation, as the name of one of `PROFILES`.
+        The name of the profile, one of `PROFILES`, which sets the extent of the evaluation.
     store : str
         The folder that stores finished evaluations; if empty, no evaluations are stored.
 
@@ -91,14 +91,15 @@ def compare_columns(
     dataset : Dataset
     found : PolicySearch
     min_count : int
-        Smaller counts are withheld or merged with others.
+        Counts of fewer people are withheld or merged with other counts.
     store : str
         The folder that stores finished evaluations; if empty, no evaluations are stored.
 
     Returns
     -------
     DataFrame
-        Tidy results of `measure_distributions` and of `ColumnChanges`; only the first if no release is chosen.
+        Tidy results of `measure_distributions` and of `ColumnChanges`; if no release is chosen, only the results of
+        `measure_distributions`.
     """
     original = measure_distributions(dataset, min_count=min_count)
     if found.chosen is None:

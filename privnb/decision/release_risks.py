@@ -43,10 +43,10 @@ def numbers_of(rows: pd.DataFrame) -> list[Part]:
 
 
 def mean_and_worst(risk: str, own: pd.DataFrame, like: Sequence[Part | None] = (None, None)) -> list[Part | None]:
-    """Return the mean of a risk over everybody, and that of the worst-off person; None for a number not measured.
+    """Return the mean of a risk over everybody, and the risk of the worst-off person; None for a missing number.
 
     If several attributes are sensitive, the numbers are those of the worst attribute, or of the attributes of the two
-    numbers `like`.
+    numbers in `like`.
     """
     found, whole = [], own[(own.measure == policies.measure_of(risk)) & (own.group == "")]
     for variant, other in zip(("", "largest"), like, strict=True):
@@ -74,7 +74,7 @@ def risk_of(risk: str, own: pd.DataFrame, axes: pd.DataFrame, policy: Policy, gr
     risk : str
         One of `policies.RISKS`.
     own, axes : DataFrame
-        The rows of results and of `by_policy.vectors` of the release.
+        The rows of the release in the results, and in the vectors of `by_policy.compute_vectors`.
     policy : Policy
     groups : dict
         The result of `groups_at_risk`.
@@ -127,7 +127,7 @@ def risk_of(risk: str, own: pd.DataFrame, axes: pd.DataFrame, policy: Policy, gr
 def _guessed(mean: Part | None, others: Part | None) -> float | None:
     """Return the share of people whose sensitive value is guessed correctly with the release; None if unknown.
 
-    The attribute risk is this share minus the share that is guessed from the records of all other people.
+    The attribute risk is this share minus the share that is guessed correctly from the records of all other people.
     """
     if mean is None or others is None or mean["value"] is None or others["value"] is None:
         return None
@@ -141,9 +141,9 @@ def _counted(numbers: list[Part], people: int | None) -> list[Part]:
 
 
 def above_average(groups: Sequence[Part], mean: Part | None) -> list[Part]:
-    """Return the groups whose risk is larger than average: the interval lies above the mean over everybody.
+    """Return the groups whose risk is larger than average: the whole interval lies above the mean over everybody.
 
-    The risk of a group whose interval contains that mean may differ from the mean by chance alone.
+    The risk of a group whose interval contains the mean may differ from the mean by chance alone.
     """
     of_all = max(0.0, (mean and mean["value"]) or 0.0)
     return [each for each in groups if each["low"] is not None and each["low"] > of_all]
@@ -198,7 +198,7 @@ def judge_risk(caps: Sequence[Part], unknown: str) -> Part:
 
 
 def groups_at_risk(own: pd.DataFrame, dataset: Dataset | Schema) -> Part:
-    """Return the mean risks of groups of people, from the worst on, and the number of risks that are withheld."""
+    """Return the mean risks of groups of people in descending order, and the number of risks that are withheld."""
     rows = own[own.measure.isin([policies.measure_of(risk) for risk in policies.RISKS]) & (own.group != "")]
     found = list[Part]()
     for _, risks in rows[rows.variant == ""].groupby("measure", sort=False):
@@ -221,14 +221,14 @@ def group_sizes(dataset: Dataset, names: Sequence[str]) -> Mapping[str, int]:
     ----------
     dataset : Dataset
     names : list of str
-        The names of all groups of one risk, as `Groups.among` names them.
+        The names of all groups of one risk, as `Groups.among` returns them.
 
     Returns
     -------
     dict of str to int
         The number of people by the name of the group. The groups of an attribute all belong to one partition of the
-        table, so that no smaller group follows from two of them. The result leaves out groups that are not part of the
-        partition, and groups of few people or of all but a few people.
+        table, so that no smaller group can be derived from two of these groups. The result leaves out groups that are
+        not part of the partition, and groups of few people or of all but a few people.
     """
     everybody, found = np.arange(dataset.headcount), dict[str, int]()
     for partition in find_groups(dataset).among(everybody, withholding.LIMIT):

@@ -4,7 +4,7 @@ An evaluation sanitizes and measures a release, with many seeds if noise is draw
 most a quarter of the values of the grid. Losses are only roughly monotonic along a grid: ties, noise, and classes that
 are suddenly cut make the losses fluctuate, so that they cross the cap more than once. The search therefore bisects the
 grid down to a place where the losses cross the cap. The search spends the other evaluations around the best value so
-far, two steps to the looser side for one step to the stricter side.
+far, with two steps to the looser side for each step to the stricter side.
 """
 
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ class Tuned:
 
 @validated
 def grid(low: Number, high: Number, size: Annotated[int, at_least(2)]) -> list[float]:
-    """Return values of a parameter from `low` to `high`, spread evenly by ratio.
+    """Return values of a parameter from `low` to `high`, with a constant ratio between neighbors.
 
     Parameters
     ----------
@@ -112,10 +112,11 @@ def tune(
 
     The search tries at most a quarter of the values. A returned value always meets the cap. Its utility loss is not
     guaranteed to be at most 5% above the least utility loss of the whole grid under the cap.
-    `tests/decision/test_tuning.py` measures how often the utility loss is larger: in at most 1 of 100 random grids
-    whose losses fluctuate by 2% (standard deviation, independent or not), in 4 of 100 at 5%, and in 17 of 100 at 10%;
-    and for at most 1 of 9 caps on each of the real grids of Mondrian. No search can promise more: if only one value of
-    the grid meets the cap, a search of a quarter of the grid misses this value three times in four.
+    `tests/decision/test_tuning.py` measures how often the utility loss is larger. In random grids whose losses
+    fluctuate by 2% (standard deviation, independent or not), this happens in at most 1 of 100 grids; at 5%, in 4 of
+    100; at 10%, in 17 of 100. In each of the real grids of Mondrian, it happens for at most 1 of 9 caps. No search can
+    promise more: if only one value of the grid meets the cap, a search of a quarter of the grid misses this value three
+    times in four.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def search_positions(losses: Callable[[int], Pair], size: Annotated[int, at_leas
     ----------
     losses : function
         `losses(position)` returns (privacy loss, utility loss). The end of the grid with less utility loss counts as
-        the looser one.
+        the looser end.
     size : int
         The number of positions, which are 0 to `size` - 1.
     cap : float

@@ -1,4 +1,4 @@
-"""The release that two losses alone would choose: caps, the knee of the frontier, and the loss of each choice."""
+"""The choice of a release by two losses alone: caps, the knee of the frontier, and the losses of each choice."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -60,16 +60,16 @@ def compute_caps(releases: Releases, *, privacy: AnyShare = SHARE, utility: AnyS
     """Return the caps in the units of the losses, as `choose_by_losses` takes them.
 
     A cap is given as a position between the losses of the two reference releases: 0 is the smaller loss, and 1 is the
-    larger. A position therefore means the same for each measure. A privacy cap of 0.2 accepts the loss without
+    larger loss. A position therefore means the same for each measure. A privacy cap of 0.2 accepts the loss without
     quasi-identifiers, which any user may learn, plus a fifth of the difference to the loss of the original. The
-    harmless reference release of an axis is the one with the smaller loss. If the loss of the other reference release
-    is withheld or infinite, the cap is the loss of the harmless release. If the loss of the harmless release is
-    withheld or infinite, the cap is 0.
+    harmless reference release of an axis is the reference release with the smaller loss. If the loss of the other
+    reference release is withheld or infinite, the cap is the loss of the harmless release. If the loss of the harmless
+    release is withheld or infinite, the cap is 0.
 
     Parameters
     ----------
     releases : DataFrame
-        The table of `points`, with both reference releases.
+        The table that `compute_points` returns, with both reference releases.
     privacy : float
         The largest privacy loss accepted, as a position between the loss without quasi-identifiers (0) and the loss of
         the original (1); if 0, there is no cap.
@@ -104,7 +104,7 @@ def reference_losses(axis: str, releases: pd.DataFrame) -> tuple[float, float]:
     axis : str
         "privacy" or "utility".
     releases : DataFrame
-        The table of `points`.
+        The table that `compute_points` returns.
 
     Returns
     -------
@@ -123,13 +123,13 @@ def _loss_of(sanitizer: str, axis: str, releases: pd.DataFrame) -> pd.Series:
 
 @validated
 def find_knee(releases: Releases) -> pd.Series | None:
-    """Return the knee of the frontier, beyond which a larger loss of one kind hardly reduces the other loss; or None.
+    """Return the knee of the frontier, beyond which a larger loss of one kind hardly reduces the other; None if none.
 
     The knee is the efficient release that lies farthest below the straight line between the two ends of the frontier,
-    if both losses are scaled to 0 to 1 between the ends. There is no knee if there are fewer than three efficient
-    releases, or if no release lies below the line. The knee depends on the ends that were tried, so it is not a
-    recommendation. Sources: Das, Structural Optimization 18, 1999 (largest distance from the line between the ends);
-    Satopaa et al., "Finding a 'Kneedle' in a Haystack", ICDCS workshops 2011.
+    after both losses are scaled so that they range from 0 to 1 between the ends. There is no knee if there are fewer
+    than three efficient releases, or if no release lies below the line. The knee depends on the ends that were tried,
+    so it is not a recommendation. Sources: Das, Structural Optimization 18, 1999 (largest distance from the line
+    between the ends); Satopaa et al., "Finding a 'Kneedle' in a Haystack", ICDCS workshops 2011.
     """
     rows = releases[(releases.status == "efficient") & np.isfinite(releases[list(AXES)]).all(axis=1)]
     rows = rows.sort_values(list(AXES), kind="stable")
@@ -144,29 +144,30 @@ def find_knee(releases: Releases) -> pd.Series | None:
 def choose_by_losses(releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limit = None) -> pd.DataFrame:
     """Return the release that two losses alone would choose, the knee and the ends of the frontier, and their losses.
 
-    An interval counts as its upper bound, and so does a withheld number. A release with too few seeds meets no cap. A
-    release whose loss has only a lower bound meets no cap and cannot be an end of the frontier. If releases are equal
-    in one loss, the function chooses the release with the smaller other loss, and then the first one.
+    A loss with an interval, or a withheld loss, is compared by its upper bound. A release with too few seeds meets no
+    cap. A release whose loss has only a lower bound meets no cap and cannot be an end of the frontier. If releases are
+    equal in one loss, the function chooses the release with the smaller other loss; if both losses are equal, it
+    chooses the first release.
 
     Parameters
     ----------
     releases : DataFrame
-        The table of `points` with a minimum class size.
+        The table that `compute_points` returns, with a minimum class size.
     privacy_cap, utility_cap : float, optional
-        The largest loss that the owner accepts. The least utility loss under the caps comes first; under a
-        `utility_cap` alone, the least privacy loss comes first.
+        The largest loss that the owner accepts. The first row has the least utility loss under the caps; if only
+        `utility_cap` is given, it has the least privacy loss.
 
     Returns
     -------
     DataFrame
         One row per question that an owner may ask, with the columns `CHOICES`: `setting` ("none" if no release fits),
-        and both losses as in `points`; `question`, `why` and `costs` (compared with the ends) are `LossComparison`
-        objects.
+        and both losses as in `points`; `question`, `why` and `costs`, which are the additional losses compared with the
+        ends, are `LossComparison` objects.
 
     Raises
     ------
     ValueError
-        If the points have no minimum class size: a choice needs to know which releases single people out.
+        If the points have no minimum class size: without this size, it is unknown which releases single people out.
     """
     check_min_class_size(releases)
     rows, there = [_first(releases, _given(privacy=privacy_cap, utility=utility_cap))], _known(releases)
@@ -216,7 +217,7 @@ def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict[str, Any]:
 
 
 def _relaxed(there: pd.DataFrame, limits: dict[str, float]) -> Iterator[tuple[str, str, float]]:
-    """Yield, for each cap, the loss that must be accepted so that a release that meets the other cap can be chosen."""
+    """Yield, for each cap, the least loss to accept instead so that a release meeting the other cap is chosen."""
     for axis in limits:
         kept = _keeping(there, {each: cap for each, cap in limits.items() if each != axis})
         for row in kept.nsmallest(1, f"{axis}_high").to_dict("records"):
@@ -227,7 +228,7 @@ def _relaxed(there: pd.DataFrame, limits: dict[str, float]) -> Iterator[tuple[st
 def list_excluded(
     releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limit = None
 ) -> dict[tuple[Reason, ...], list[str]]:
-    """Return, by reasons, the settings that cannot be chosen; those below the minimum class size come first.
+    """Return, by reasons, the settings that cannot be chosen; settings below the minimum class size come first.
 
     Parameters
     ----------

@@ -80,9 +80,9 @@ def measure_population_uniqueness(
     Returns
     -------
     DataFrame
-        For each sample (`scenario`) and each estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`, with
-        the truth as the baseline, and `population_unique_error`. There are no rows if people may have several records,
-        because the estimators expect one record for each person.
+        For each sample (`scenario`) and each estimator (`variant`, see `ESTIMATORS`): rows `population_unique_share`,
+        with the truth as the baseline, and `population_unique_error`. There are no rows if people may have several
+        records, because the estimators expect one record for each person.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class ActionResult(NamedTuple):
 
 
 def your_table(file: str = "", name: str = "") -> "YourTable":
-    """Return the page of a table: a `file`, which privnb first describes, or a described table by its `name`.
+    """Return the page of a table: a `file`, which privnb first describes, or a described table of this `name`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def your_table(file: str = "", name: str = "") -> "YourTable":
 
 
 class YourTable:
-    """The roles of one table, which are updated live. `widget` is the widget to show."""
+    """The page with the roles of one table; `widget` is the widget to show."""
 
     def __init__(self, table: DescriptionEditor) -> None:
         from ipywidgets import VBox
@@ -173,8 +173,8 @@ def render_form(
 ) -> Markup:
     """Render the two questions, and one line with menus for each column.
 
-    `days` and `missing` need an answer from the owner: `DescriptionEditor.day_forms` and
-    `DescriptionEditor.guessed_missing`.
+    `days` and `missing` are `DescriptionEditor.day_forms` and `DescriptionEditor.guessed_missing`: columns about which
+    the owner must answer a question.
     """
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
@@ -190,7 +190,7 @@ def render_form(
 
 
 def _make_question(name: str, question: str, answers: dict[str, str], default: str, columns: list[str]) -> Menu:
-    """Return the menu of a question; `default` is the answer without a column; `columns` are positions of answers."""
+    """Return the menu of a question; `columns` are the positions of the answers; if empty, `default` is chosen."""
     chosen = columns[0] if columns else default
     if len(columns) > 1:
         chosen, answers = SEVERAL, {SEVERAL: ", ".join(answers[each] for each in columns)} | answers
@@ -239,7 +239,7 @@ def describe_saved(table: DescriptionEditor, lacks: Sequence[str]) -> ActionResu
 
 
 def _table_name(table: DescriptionEditor) -> str:
-    """Return the TABLE argument of a command: the name of the table if a command can find it by name, else its path."""
+    """Return the TABLE argument of a command: the table's name if a command can find the table by it, else its path."""
     try:
         known = find_description(table.path.stem).resolve() == table.path
     except FileNotFoundError:

@@ -37,8 +37,8 @@ Format = Annotated[str, validation.one_of(FORMATS)]
 class ExportTerms(NamedTuple):
     """The terms of saving.
 
-    `sentences` are notices; `refused` states why the release cannot be saved, or is empty; `verdict` is that of the
-    gate.
+    `sentences` are notices; `refused` states why the release cannot be saved, or is empty; `verdict` is the verdict of
+    the gate.
     """
 
     sentences: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def export_terms(dataset: Dataset, setting: Setting, release: Release, allow: st
 
     Returns
     -------
-    Terms
+    ExportTerms
     """
     verdict = gate(
         release, known=exact_quasi_identifiers(setting, dataset), original=apply_roles(dataset, setting), allow=allow
@@ -124,12 +124,13 @@ def save_release(
     Only the owner can read the folder and its files (modes 700 and 600). The files are written completely or not at
     all. Nothing is overwritten: a second release of a setting gets a number.
 
-    All random draws are made again, from sources that nobody can repeat: the noise, from OpenDP (`rng=None`), the
-    members of each bucket, and the numbers of the buckets. A saved release therefore differs from the release on the
-    board and from every other saved release. Publish only one of these releases, because each spends its epsilon. Rows
-    are sorted by content, so that their order reveals nothing more. The provenance (JSON) holds the sanitizer, the
-    roles, the treatment of each column, claims and guarantees, the numbers `measured` in the saved tables, the
-    sentences of `export_terms`, and the SHA-256 of each file; it does not hold the seed.
+    All random draws are made again, from sources that nobody can repeat. These draws are the noise, which comes from
+    OpenDP (`rng=None`), the members of each bucket, and the numbers of the buckets. A saved release therefore differs
+    from the release on the board and from every other saved release. Publish only one of these releases, because each
+    release spends its epsilon. Rows are sorted by content, so that their order reveals nothing about people. The
+    provenance (JSON) holds the sanitizer, the roles, the treatment of each column, claims and guarantees, the numbers
+    `measured` in the saved tables, the sentences of `export_terms`, and the SHA-256 of each file; it does not hold the
+    seed.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def save_release(
     format : str
         "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
     allow : str, optional
-        The owner's reason for a release that the gate refuses; the provenance repeats it.
+        The owner's reason for a release that the gate refuses; the provenance contains this reason.
 
     Returns
     -------
@@ -154,7 +155,7 @@ def save_release(
     ValueError
         For another format, or for a folder that is a file.
     ResourceError
-        If nothing can be written, for example because the disk is full.
+        If the files cannot be written, for example because the disk is full.
     """
     setting = check_setting(setting, dataset)
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
@@ -188,7 +189,7 @@ def save_release(
 
 
 def _codebook(release: Release, treatments: dict[str, str], values: dict[str, Any], files: Sequence[Path]) -> Codebook:
-    """Return the codebook of the saved `files`. The first file holds the `values`."""
+    """Return the codebook of the saved `files`, the first of which holds the `values`."""
     domains = (each.domain for each in release.schema.attributes)
     mark = next((each.missing for each in domains if each is not None and each.missing is not None), "")
     own, *buckets = (path.name for path in files)
@@ -197,7 +198,7 @@ def _codebook(release: Release, treatments: dict[str, str], values: dict[str, An
 
 
 def _write(made: Path, name: str, format: str, release: Release) -> tuple[list[Path], dict[str, Any]]:
-    """Write the table of a release and that of its buckets; return the paths and the values of the first table."""
+    """Write the table of a release and the table of its buckets; return the paths and the values of the first table."""
     tables = {name: release.table}
     for each in release.schema.attributes if format == "CSV" else ():  # Parquet has missing numbers
         cells, domain = release.table.get(each.name), each.domain
@@ -232,7 +233,7 @@ def _describe_treatment(release: Release, name: str) -> str:
 def _measure(release: Release) -> dict[str, Any]:
     """Return the number of records and people of the saved tables, k, and the level of each claimed model.
 
-    For buckets, k is that of the exact quasi-identifiers; for noise, k is None.
+    For buckets, k is the k of the exact quasi-identifiers; for noise, k is None.
     """
     classes = release.classes is not None
     return {

@@ -59,7 +59,8 @@ def parse_setting(
     Parameters
     ----------
     k, l, t, delta, epsilon : str, int or float
-        One number, or several separated by commas, of which the first one counts; if empty, the default of `Setting`.
+        One number, or several numbers separated by commas, of which the first is used; if empty, the default of
+        `Setting`.
     **others
         Fields of `Setting`.
 
@@ -81,11 +82,11 @@ def count_settings(dataset: Dataset, settings: Sequence[Setting], min_count: int
 
 
 class Session:
-    """One setting and its results. The methods are the actions of a person at the controls.
+    """One setting and its results, with a method for each action of a person at the controls.
 
-    `setting` is the current setting; `reading` holds its counts, or None until they are made; `mined` holds the results
-    of the miner, or None until it is done; `curve` holds the settings of the last sweep; `message` states the files
-    that were saved; and `fault` is the last error.
+    `setting` is the current setting; `reading` holds its counts, or None until the counts are made; `mined` holds the
+    results of the miner, or None until the miner is done; `curve` holds the settings of the last sweep; `message`
+    states the files that were saved; and `fault` is the last error.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class Session:
 
     @property
     def pinned(self) -> list[Setting]:
-        """The pinned settings that fit this table. One file may serve several tables."""
+        """The pinned settings that fit this table; the file may also hold settings for other tables."""
         return [pin for pin in self.pins.settings if is_possible(pin, self.dataset)]
 
     # --- parts of the board ---
@@ -154,7 +155,7 @@ class Session:
         """Show the risks that are known."""
 
     def _clear(self) -> None:
-        """Remove all numbers, so that nobody mistakes those of an older setting for current ones."""
+        """Remove all numbers, so that nobody mistakes numbers of an older setting for current numbers."""
 
     # --- actions of a person ---
 
@@ -261,7 +262,7 @@ class Session:
     def _soon(self, what: str, call: Callable[[], object], seconds: float = 0) -> None:
         """Call a function after the events that already wait, such as a key press.
 
-        A later call of `what` replaces an earlier one.
+        A later call for the same `what` replaces an earlier call.
         """
         if what in self._next:
             self._next.pop(what).cancel()
@@ -357,7 +358,7 @@ class Session:
         self._draw()
 
     def _start(self, doing: str, task: Callable[[], Any], done: Callable[[Any], None]) -> None:
-        """Run a task in the other process, and end the task that runs there."""
+        """Run a task in the other process, and end the older task that still runs there."""
         turn = self._turn = object()
 
         def later(call: Callable[..., None]) -> Callable[..., object]:
@@ -415,7 +416,7 @@ class Session:
         return not self.reading and bool(self._doing or not self.fault)
 
     def _try(self, call: Callable[..., object], *given: Any, **options: Any) -> None:
-        """Call a function that may fail. The status line shows an error, and the board continues to work."""
+        """Call a function that may fail; the status line shows an error, and the board continues to work."""
         try:
             with self._lock:
                 call(*given, **options)

@@ -44,10 +44,10 @@ class Setting:
     Parameters
     ----------
     sanitizer : str
-        One of `catalogue.kinds()`.
+        The name of a sanitizer in `catalogue.kinds()`.
     k, l, t, delta : int, float
-        The bounds of its privacy models (`MODEL_BY_LETTER`; t with equal distances), which every class keeps. k is 2 or
-        more; 0 turns off any other bound.
+        The bounds of the sanitizer's privacy models (`MODEL_BY_LETTER`; t is for equal distances between values), which
+        every class satisfies. k is at least 2; for the other bounds, 0 turns the bound off.
     epsilon : float
         The budget of the noise per attribute, or per record if the sanitizer draws whole records; above 0.
     quasi_identifiers : str
@@ -78,7 +78,7 @@ class Setting:
 
     @property
     def roles(self) -> tuple[str, str]:
-        """The quasi-identifiers and the sensitive attribute. Releases with other roles are not alternatives."""
+        """The quasi-identifiers and the sensitive attribute; releases with different roles are not alternatives."""
         return self.quasi_identifiers, self.sensitive
 
     @cached_property  # a key press asks for it a dozen times
@@ -107,7 +107,7 @@ def _unpickled(kind: object, *values: Any) -> Setting:
 
 @validated
 def setting_label(setting: Setting) -> str:
-    """Return the name of a setting for people.
+    """Return a readable name of a setting.
 
     >>> setting_label(Setting(k=20, t=0.3)), setting_label(Setting("Suppress"))
     ('Mondrian, k = 20, t = 0.3', 'Suppression')
@@ -120,7 +120,8 @@ def list_choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """Return the options of each menu for a table: `{control: tuple of names}`.
 
     The options are the sanitizers that fit some choice of quasi-identifiers, the attributes that can be
-    quasi-identifiers or sensitive (with those of the dataset first), the miners of categories, and the scenarios.
+    quasi-identifiers or sensitive (with the sensitive attributes of the dataset first), the miners that predict
+    categories, and the scenarios.
     """
     return dict(_choices(dataset, tuple(catalogue.kinds().items())))
 
@@ -177,8 +178,8 @@ def why_not_mined(setting: Setting, dataset: Dataset) -> dict[str, str]:
 def attacked_attribute(setting: Setting, dataset: Dataset) -> str:
     """Return the quasi-identifier that the adversary predicts.
 
-    The result is the first column of numbers or, without numbers, the first column. If the sanitizer randomizes
-    categories, the result is the first column of categories.
+    The result is the first numeric quasi-identifier or, if none is numeric, the first quasi-identifier. If the
+    sanitizer changes only categories, the result is the first categorical quasi-identifier.
     """
     chosen = apply_roles(dataset, setting)
     if setting.kind.changes == "categories":
@@ -270,7 +271,7 @@ def exact_quasi_identifiers(setting: Setting, dataset: Dataset) -> list[str]:
 
 
 def make_sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
-    """Return the sanitizer of a setting. Raises ValueError for an `Anatomy` unless l is a whole number from 2 on."""
+    """Return the sanitizer of a setting; raise ValueError for an `Anatomy` unless l is a whole number of at least 2."""
     setting = check_setting(setting, dataset)
     required = {letter: getattr(setting, letter) for letter in setting.kind.requires}
     return setting.kind.from_bounds(required | setting.bounds, setting.sensitive)

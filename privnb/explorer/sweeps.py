@@ -73,7 +73,7 @@ def list_settings(
 
 
 def _setting_at(kind: str, letter: str, step: float) -> Setting | None:
-    """Return the setting of one bound, or None if the sanitizer does not accept it."""
+    """Return the setting of one bound, or None if the sanitizer does not accept the bound."""
     if letter and not kinds()[kind].accepts_value(letter, step):
         return None
     return change_setting(Setting(kind), **({"k": LEAST, letter: step} if letter else {}))
@@ -100,8 +100,8 @@ def _counted(dataset: Dataset, settings: Sequence[Setting], min_count: int = LIM
 def list_steps(dataset: Dataset, settings: Sequence[Setting]) -> pd.DataFrame:
     """Return the options of a menu and a slider, one row per setting.
 
-    The columns are `series` (the sanitizer and the bound that varies), `setting` (a name for people), and `sanitizer`
-    and `parameters` as in results.
+    The columns are `series` (the sanitizer and the bound that varies), `setting` (a readable name), and `sanitizer` and
+    `parameters` as in results.
     """
     made = [make_sanitizer(setting, dataset) for setting in settings]
     return pd.DataFrame(
@@ -146,7 +146,7 @@ def _series(setting: Setting) -> str:
 
 
 def list_shown_measures() -> list[str]:
-    """Return the names of the measures of each setting. Lower is better for all measures."""
+    """Return the names of the measures of each setting; for all these measures, lower is better."""
     return [*MEASURES, *(each.facts.name for each in live_measures() if each.facts.better == "lower")]
 
 

@@ -3,7 +3,7 @@
 A policy names the recipients of the release and what they may know, caps each risk, and states the utility that the
 release must keep for its users. `list_policy_names()` names the policies of the package and of other installed
 packages. Each policy of the package states its source, and whether we have read this source. Another package adds a
-policy by an entry point of the group `privnb.policies`, which names the path of a TOML file.
+policy by an entry point of the group `privnb.policies`, whose object is the path of a TOML file.
 """
 
 import hashlib
@@ -51,15 +51,15 @@ class Cap(Validated):
     risk : str
         "identity", "attribute", "certainty", "near certainty", "linkability", "membership" or "anti-utility".
     at_most : float
-        The largest accepted risk, from 0 to 1: a probability, a share of people or an advantage over guessing, as the
-        measure of the risk states.
+        The largest accepted risk, from 0 to 1: a probability, a share of people or an advantage over guessing,
+        depending on the measure of the risk.
     statistic : str
         "mean" for the mean over people, or "largest" for the risk of the worst-off person.
     group : str
         "everybody", or "worst group" for a cap on each group of people that is shown.
     people : int, optional
-        The group size that the threshold means by custom, if arithmetic gives another size: by custom, 0.09 means
-        groups of 11 people, whose share is 0.0909. A risk of 1 / people then stays within the cap.
+        The group size that the threshold denotes by convention, if arithmetic gives another size. For example, 0.09
+        denotes groups of 11 people by convention, although 1 / 11 is 0.0909. A risk of 1 / `people` then meets the cap.
     """
 
     risk: Annotated[str, validation.one_of(CAPPED)]
@@ -90,7 +90,7 @@ class Cap(Validated):
 
     @property
     def variant(self) -> str:
-        """The variant of that measure."""
+        """The variant of the measure that the cap limits."""
         return "" if self.statistic == "mean" else self.statistic
 
     @property
@@ -120,7 +120,7 @@ class Need(Validated):
     measure : str
         A measure of utility.
     most_lost : float
-        The largest loss, from 0 for the original to 1 for the release without quasi-identifiers.
+        The largest accepted loss, from 0 for the original to 1 for the release without quasi-identifiers.
     weight : float
         The weight of this need, above 0, in the comparison of releases that meet all caps.
     """
@@ -137,11 +137,11 @@ class Policy(Validated):
     Parameters
     ----------
     name : str
-        The name of its file, without the ending.
+        The name of the policy's file, without the ending.
     title : str
         The title of the policy.
     source : str
-        The document that its numbers come from.
+        The document from which the numbers of the policy come.
     recipient : str
         The people who receive the release.
     knows : str
@@ -160,12 +160,13 @@ class Policy(Validated):
     near_certainty : float
         The share from which a sensitive value counts as nearly certain, above 0.5 and below 1.
     tolerance : float
-        The loss beyond the least loss at which a release can still be chosen for its lower risk, from 0 to 1.
+        The amount, from 0 to 1, by which the loss of a release may exceed the least loss if the release is chosen for
+        its lower risk.
     order : str
-        The choice among the releases within the tolerance: "tightest cap" takes the one that uses least of its tightest
-        cap, "loss" the one that loses least.
+        The choice among the releases within the tolerance: "tightest cap" takes the release that uses the smallest
+        share of its tightest cap, and "loss" takes the release with the least loss.
     choice : str
-        The reason for tolerance and order.
+        The reason for the tolerance and the order.
     sha256 : str
         The digest of the file.
 
@@ -204,7 +205,7 @@ class Policy(Validated):
 
 
 def list_policy_names() -> list[str]:
-    """Return the names of the package's policies in alphabetical order, then those of other installed packages."""
+    """Return the names of the package's policies in alphabetical order, then the names from other packages."""
     return [*_own(), *_installed()]
 
 
@@ -214,7 +215,7 @@ def _own() -> list[str]:
 
 @cache
 def _installed() -> dict[str, Path]:
-    """Return the files of the policies that entry points of other packages name."""
+    """Return, by name, the files of the policies that other packages add by entry points."""
 
     def check(point: Any, found: Any) -> Path:
         if not (isinstance(found, str | os.PathLike) and Path(found).is_file()):
@@ -266,7 +267,7 @@ def read(policy: validation.Path) -> Policy:
 
 
 def parse_policy(content: bytes, name: str) -> Policy:
-    """Return a policy from the bytes of its file. Raises PolicyError if the bytes are not a policy."""
+    """Return a policy from the bytes of its file; raise PolicyError if the bytes are not a policy."""
     try:
         text = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
