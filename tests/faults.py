@@ -147,7 +147,7 @@ FAULTS = [
         "[10 * np.maximum(sum_weights(fit,",
         LINKABILITY,
     ),
-    Fault("risks", "_split_attributes", "order[::2]), tuple(order[1::2])", "order[:1]), tuple(order[1:])", LINKABILITY),
+    Fault("risks", "split_attributes", "order[::2]), tuple(order[1::2])", "order[:1]), tuple(order[1:])", LINKABILITY),
     Fault("risks", "score_members", "(fold, ~fold)", "(fold, fold)", MEMBERSHIP),
     Fault("risks", "score_members", "ratios[best][used] >=", "ratios[best][used] >", MEMBERSHIP),
     Fault("risks", "MembershipGame.of", "_select_members(dataset, case.seed)", "dataset", MEMBERSHIP),

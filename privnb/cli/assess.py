@@ -13,11 +13,15 @@ from privnb.cli.arguments import Parser, add_study, parse_assignment
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from privnb.datasets.foreign_file import ForeignFile
     from privnb.decision.assessment import Assessment
     from privnb.sanitizers.made_elsewhere import Correspondence
 
 ROWS: Mapping[str, Correspondence] = {"in-order": "in order", "synthetic": "synthetic"}
+
+CRITERIA = ("singling_out", "linkability", "inference")
 
 
 def add_arguments(command: Parser) -> None:
@@ -35,7 +39,11 @@ def add_arguments(command: Parser) -> None:
         "the policy: a name from `privnb list policies`, or your own .toml file (default: ontario-2025)",
         default="ontario-2025",
     )  # fmt: skip
-    command.value("--holdout", "FILE", "records of people who are not in the release, to measure the membership risk")
+    command.value(
+        "--holdout",
+        "FILE",
+        "records of people who are not in the release, to measure the membership risk and the three criteria",
+    )
     command.add_argument(
         "--rows", choices=[*ROWS],
         help="the kind of rows: records in the order of the original table, or synthetic records (default: each row is "
@@ -86,10 +94,16 @@ def run(args: Namespace) -> Answer:
     card = found.make_card(dataset)
     if args.card:
         Path(args.card).write_text(card.text, encoding="ascii")
+    criteria = _list_criteria(found.results)
     answer = list_lines(Worded("decision/card", card.content).parts)
     return Answer(
-        _values(args, found, card.content),
-        [*answer, *_describe_file(found.file, str(found.release.provenance.rows)), *_notices(args)],
+        _values(args, found, card.content, criteria),
+        [
+            *answer,
+            *map(_describe_criterion, criteria),
+            *_describe_file(found.file, str(found.release.provenance.rows)),
+            *_notices(args),
+        ],
         unmet_condition("" if found.keeps else f"{args.file} breaks the policy '{policy.name}'."),
     )
 
@@ -130,14 +144,54 @@ def _notices(args: Namespace) -> list[Notice]:
         return []
     return [
         Notice(
-            "The membership risk was not measured, because it requires records of people who are not in the release. "
-            "Give these records with --holdout.",
+            "The membership risk and the three criteria (singling out, linkability, inference) were not measured, "
+            "because they require records of people who are not in the release. Give these records with --holdout.",
             "no-holdout",
         )
     ]
 
 
-def _values(args: Namespace, found: Assessment, card: dict[str, Any]) -> dict[str, Any]:
+def _list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the three criteria as values for programs, one for each variant and attribute."""
+    from privnb.decision.by_policy import plain_number
+
+    found = []
+    for row in results[results.measure.isin([f"excess_{name}" for name in CRITERIA])].itertuples():
+        name = str(row.measure).removeprefix("excess_")
+        same = (results.measure == f"{name}_success") & (results.variant == row.variant)
+        rates = results[same & (results.target == row.target)].set_index("control")
+        attack, control = (plain_number(rates.value.get(each, float("nan"))) for each in ("", "held-out"))
+        found.append(
+            {
+                "criterion": name, "variant": row.variant, "target": row.target, "value": plain_number(row.value),
+                "low": plain_number(row.low), "high": plain_number(row.high), "attempts": plain_number(row.of),
+                "attack": attack, "control": control,
+                "random_guess": plain_number(rates.baseline.get("", float("nan"))), "unknown": row.reason or row.status,
+            }
+        )  # fmt: skip
+    return found
+
+
+def _describe_criterion(found: Mapping[str, Any]) -> str:
+    """Return a sentence on one of the three criteria."""
+    from privnb.runtime.numerals import write_percent, write_share
+
+    what = ", ".join(filter(None, [found["variant"], found["target"]]))
+    name = f"Excess {found['criterion'].replace('_', ' ')}{f' ({what})' if what else ''}"
+    if found["value"] is None:
+        return f"{name} is not reported: {found['unknown']}."
+    if found["attempts"] is None:
+        return f"{name}: 0%, because no predicate singles out a released row."
+    share = write_share(found["value"], found["low"], found["high"])
+    rates = [write_percent(found[each]) for each in ("attack", "control", "random_guess")]
+    unit = "predicates" if found["criterion"] == "singling_out" else "people"
+    return (
+        f"{name}: {share}. The attack succeeds for {rates[0]} of {found['attempts']:,.0f} {unit} of the table, "
+        f"for {rates[1]} of the hold-out, and a random guess for {rates[2]}."
+    )
+
+
+def _values(args: Namespace, found: Assessment, card: dict[str, Any], criteria: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the assessment as values for programs."""
     return {
         "file": args.file,
@@ -150,5 +204,6 @@ def _values(args: Namespace, found: Assessment, card: dict[str, Any]) -> dict[st
             for name, column in found.file.columns.items()
         },
         "lacking": [*found.file.lacking],
+        "criteria": criteria,
         "card": card,
     }

@@ -19,6 +19,7 @@ from privnb.decision.recommended import build_use_questions
 from privnb.evaluation.evaluation_loop import answer_question
 from privnb.evaluation.profiles import ProfileName, run_evaluations
 from privnb.evaluation.results import SETTING_COLUMNS, join_results
+from privnb.evaluation.risks.criteria import build_criteria
 from privnb.evaluation.risks.memorization import Memorization
 from privnb.evaluation.store import Folder
 from privnb.microdata.release import Release
@@ -114,6 +115,9 @@ def assess_release(
     results = join_results(results, _measure_use(dataset, compared, profile, store))
     if sanitizer.holdout and release.provenance.rows is Rows.SYNTHETIC:
         results = join_results(results, answer_question(dataset, sanitizer, 1, Memorization(), min_count))
+    if sanitizer.holdout:
+        tasks = [partial(answer_question, dataset, sanitizer, 1, each, min_count) for each in build_criteria(dataset)]
+        results = join_results(results, run_evaluations({"": tasks}, store, "measure the three criteria")[""])
     decision = by_policy.decide(results, policy, people=dataset.headcount)
     own = (decision.releases[SETTING_COLUMNS] == [*find_release_key(sanitizer)]).all(axis=1)
     return Assessment(sanitizer, file, release, replace(decision, releases=decision.releases[own]), results)

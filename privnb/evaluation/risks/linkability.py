@@ -69,7 +69,7 @@ class LinkabilityRisk(Question):
         """Return the `Scores` of the target people."""
         dataset, release = case.dataset, case.release
         require_known(dataset, release)
-        first, second = self.parts or _split_attributes(dataset, release)
+        first, second = self.parts or split_attributes(dataset, release)
         people = _sample_people(find_people(dataset, release), case.seed)
         there = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
         asked = people if dataset.people is None else there[np.isin(dataset.people[there], people)]
@@ -110,7 +110,7 @@ def _plain_type(dtype: Any) -> Any:
     return getattr(getattr(dtype, "categories", None), "dtype", dtype)
 
 
-def _split_attributes(dataset: Dataset, release: Release) -> tuple[Any, ...]:
+def split_attributes(dataset: Dataset, release: Release) -> tuple[Any, ...]:
     """Return the attributes of the release's rows, divided into two parts."""
     stated = dataset.schema.unknowable
     names = [name for name in dataset.schema.published if name in release.cells and name not in stated]

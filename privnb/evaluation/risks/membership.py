@@ -155,8 +155,8 @@ def score_members(
     control, population = mixed[: len(mixed) // 2][:MAX_PEOPLE], mixed[len(mixed) // 2 :][:MAX_PEOPLE]
     asked = np.concatenate([rng.permutation(members)[:MAX_PEOPLE], control])
     is_member = np.arange(len(asked)) < len(asked) - len(control)
-    records, whose = _find_records(dataset, asked)
-    beside, _ = _find_records(dataset, population)
+    records, whose = find_records(dataset, asked)
+    beside, _ = find_records(dataset, population)
     ratios = []
     for known in _list_known(release, names):
         table = dataset.table[known]
@@ -237,11 +237,11 @@ def split_people(dataset: Dataset, seed: int) -> tuple[IntArray, IntArray]:
 @lru_cache(maxsize=4)
 def _select_members(dataset: Dataset, seed: int) -> Dataset:
     """Return the dataset of the members."""
-    records, _ = _find_records(dataset, split_people(dataset, seed)[0])
+    records, _ = find_records(dataset, split_people(dataset, seed)[0])
     return replace(dataset, table=dataset.cells.iloc[np.sort(records)])
 
 
-def _find_records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
+def find_records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
     """Return the records of some people, and each record's position in `people`, as two integer arrays."""
     if dataset.people is None:
         return people, np.arange(len(people))

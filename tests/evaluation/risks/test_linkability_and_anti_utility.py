@@ -71,13 +71,13 @@ def test_parts_that_name_a_person_each_are_always_joined_and_hidden_ones_never()
 
 
 def test_parts_are_dealt_from_the_attribute_that_tells_most(adult):
-    dealt = linkability._split_attributes(adult, Case(adult, Identity(), 1).release)
+    dealt = linkability.split_attributes(adult, Case(adult, Identity(), 1).release)
     telling = linkability._measure_information(adult)
     order = [name for pair in zip(*dealt, strict=False) for name in pair]
     assert [telling[name] for name in order] == sorted(telling.values(), reverse=True)[: len(order)]
     assert sorted([*dealt[0], *dealt[1]]) == sorted(adult.schema.published)
     assert 0 <= len(dealt[0]) - len(dealt[1]) <= 1
-    held = linkability._split_attributes(adult, Case(adult, Anatomy(2, "occupation"), 1).release)
+    held = linkability.split_attributes(adult, Case(adult, Anatomy(2, "occupation"), 1).release)
     assert "occupation" not in {*held[0], *held[1]}
 
 
@@ -91,7 +91,7 @@ def test_at_most_so_many_are_asked_about_and_people_with_several_records_once(mo
     assert len(np.unique(scores.people)) == 25
     again = LinkabilityRisk().scores(Case(visits, Suppress(), 1))
     assert scores.people.tolist() == again.people.tolist()
-    first, second = linkability._split_attributes(visits, case.release)
+    first, second = linkability.split_attributes(visits, case.release)
     for person, chance in zip(scores.people[:5], scores.chance[:5], strict=True):
         best = 0.0
         for record in np.flatnonzero(visits.people == person):
@@ -172,7 +172,7 @@ def test_what_cannot_be_measured_is_refused(adult):
     assert status["LatinHypercube", "anti_utility_risk"] == "refused"
     assert status["LatinHypercube", "linkability_risk"].iloc[0] == ""
     with pytest.raises(Unreadable, match="two parts need at least two attributes"):
-        linkability._split_attributes(person_key.dataset(person_key.table(60)), _Rows())
+        linkability.split_attributes(person_key.dataset(person_key.table(60)), _Rows())
 
 
 class _Rows:
