@@ -38,7 +38,7 @@ class Assessment:
     Parameters
     ----------
     sanitizer : MadeElsewhere
-        The file, and what was stated about it.
+        The file, and the facts that were stated about the file.
     file : ForeignFile
         How each column was read.
     release : Release
@@ -91,7 +91,7 @@ def assess_release(
         The original from which the release was made.
     policy : Policy
     profile : str
-        The extent of the evaluation: the name of one of `PROFILES`.
+        The name of the profile, one of `PROFILES`, which sets the extent of the evaluation.
     seeds : int
         The number of repeats of random steps of the measurement.
     min_count : int

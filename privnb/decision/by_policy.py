@@ -299,8 +299,8 @@ def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
         If there are several sensitive attributes or groups, `target` and `group` are those with the worst number.
         `value` is a mean over seeds; `low` and `high` are the ends of its 95% interval, which are equal if the number
         is exact and NaN if the number is unknown. `baseline` and `seeds` are the baseline and the number of seeds.
-        `cap` is NaN for the loss. `reason` is why the number is unknown, and `whys` is a tuple of `Reason`, why the
-        release is ruled out by its loss.
+        `cap` is NaN for the loss. `reason` is why the number is unknown, and `whys` holds the reasons why the release
+        is ruled out by its loss, as a tuple of `Reason`.
     """
     made = results.drop_duplicates(SETTING_COLUMNS).reset_index(drop=True)
     settings = made[SETTING_COLUMNS].itertuples(index=False, name=None)

@@ -1,6 +1,6 @@
 """The release card: data, stored next to a release, on what was done, promised, measured and not tried.
 
-A card holds only aggregates. Each number is a mean over rows of results, and has the key of these rows.
+A card holds only aggregates. Each number is a mean over rows of results, and is stored with the key of these rows.
 `reporting.release_card` makes the page of a card.
 """
 
@@ -62,12 +62,12 @@ COUNTED = (
 
 
 class CardError(InputError):
-    """A card that cannot be made or read; the message names the cause and the cure."""
+    """A card that cannot be made or read; the message states the cause and the cure."""
 
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """The card of one release. `content`: a dictionary of plain values in the format of `card.schema.json`."""
+    """The card of one release; `content` is a dictionary of plain values in the format of `card.schema.json`."""
 
     HINT: ClassVar[str] = "decision.card.make_card(...) makes one."
 
@@ -90,7 +90,7 @@ class Card:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Card":
-        """Read a card. Raises CardError for a file that is not a card, and OSError for a file that cannot be read."""
+        """Read a card; raise CardError for a file that is not a card, and OSError for a file that cannot be read."""
         content = _parsed(Path(expect.path("path", path)), "card", f"Give the file that ends in {CARD}.")
         if not isinstance(content, dict) or "card" not in content or not isinstance(content.get("release"), dict):
             raise CardError(f"{path} is not a release card. Give the file that ends in {CARD}.")
@@ -117,7 +117,8 @@ def make_card(
     Parameters
     ----------
     release_path : str or path-like
-        The file or folder of the release, next to its provenance, as `privnb sanitize` or `decide` writes them.
+        The file or folder of the release, with its provenance next to it, as `privnb sanitize` or `privnb decide`
+        writes them.
     decision : Decision
         The decision that chose the release.
     results : DataFrame
@@ -127,8 +128,8 @@ def make_card(
     of : Series, optional
         The row of `decision.releases` for this file; if None, the row of the chosen release.
     done : dict, optional
-        The provenance as plain values, for a release that was made elsewhere; if None, it is read from the file next to
-        the release.
+        The provenance as plain values, for a release that was made elsewhere; if None, the provenance is read from the
+        file next to the release.
 
     Returns
     -------
@@ -184,7 +185,7 @@ def make_card(
 
 
 def read_file_provenance(path: Path) -> Part:
-    """Return how a release was made, from the provenance file next to it.
+    """Return the provenance of a release from the file next to the release.
 
     Raises CardError if there is no provenance.
     """
@@ -216,8 +217,9 @@ def _parsed(path: Path, what: str, advice: str) -> Any:
 def facts_of_file(path: Path, names: list[str], done: Part) -> Part:
     """Return the facts about a released file that can be counted again.
 
-    The facts are its name, digest, number of rows, and k over the labels of the quasi-identifiers `names`. `done` is
-    the provenance of the file. If the cells may be untrue of their records, k is null unless the file promises a k.
+    The facts are the name, the digest and the number of rows of the file, and k, which is counted over the labels of
+    the quasi-identifiers `names`. `done` is the provenance of the file. If the cells may be untrue of their records, k
+    is null unless the file promises a k.
     """
     columns, promised = done["columns"], any(claim.startswith(K) for claim in done["claims"])
     true = promised or all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
@@ -253,12 +255,12 @@ def verify(found: Card, release_path: validation.Path, policy: Policy | None = N
     found : Card
     release_path : str or path-like
     policy : Policy, optional
-        The present policy; if None, the package's policy of that name, if such a policy exists.
+        The present policy; if None, the package's policy of the name in the card, if such a policy exists.
 
     Returns
     -------
     list of str
-        Sentences, each with a cure; empty if the whole card holds.
+        Sentences, each with a cure; empty if the whole card is correct.
 
     Raises
     ------
@@ -298,10 +300,10 @@ def verify(found: Card, release_path: validation.Path, policy: Policy | None = N
 
 
 def _next(decision: Decision, results: pd.DataFrame, of: pd.Series) -> Part | None:
-    """Return the release to compare with the release `of`, and the loss and the risks of the two.
+    """Return the release to compare with the release `of`, and the loss and the risks of both releases.
 
-    If the release `of` discloses a value with certainty, the other release discloses no value with certainty, if there
-    is such a release. The result is None if no other release complies with the policy.
+    If the release `of` discloses a value with certainty, and if there is a release that does not, the other release is
+    such a release. The result is None if no other release complies with the policy.
     """
     others = decision.releases[decision.releases.kept & ~_of(decision.releases, of)]
     if others.empty:
@@ -334,7 +336,7 @@ def _uses(own: pd.DataFrame, axes: pd.DataFrame, policy: Policy) -> Part:
 
 
 def _of(table: pd.DataFrame, release: pd.Series) -> pd.Series:
-    """Return, as a boolean Series, which rows of a table belong to a release."""
+    """Return, as a boolean Series, whether each row of a table belongs to a release."""
     return (table[SETTING_COLUMNS] == [*release[SETTING_COLUMNS]]).all(axis=1)
 
 

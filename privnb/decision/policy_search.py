@@ -57,7 +57,7 @@ class PolicySearch:
     results : DataFrame
         The tidy results of these settings.
     steps : list of (Rung, list of Sanitizer)
-        The steps of `halving.search_settings`; the last one is on the whole table.
+        The steps of `halving.search_settings`; the last step is on the whole table.
     sanitizers : list of Sanitizer
         The sanitizers that were measured on the whole table.
     too_many : int
@@ -65,12 +65,12 @@ class PolicySearch:
     records : int
         The number of records to release if the decision was made on a sample of them; else 0.
     roles : dict of str to Role
-        Roles of neutral columns that differ from the description and in which the releases were made: see
+        The roles of neutral columns in which the releases were made, if these roles differ from the description; see
         `other_roles`.
     in_vain : tuple of str
-        Neutral columns whose other roles were tried, but led to no release that keeps the policy.
+        Neutral columns whose other roles were tried, but led to no release that complies with the policy.
     without : tuple of dict
-        The caps that no release keeps without these columns either, as in `Decision.unattainable`.
+        The caps that no release meets even without these columns, as in `Decision.unattainable`.
     """
 
     HINT: ClassVar[str] = "`decision.policy_search.search_policy` returns it."
@@ -106,7 +106,7 @@ class PolicySearch:
 
     @property
     def of_other_releases(self) -> pd.DataFrame:
-        """The rows of `results` for the caps, of all releases except the original and the chosen release.
+        """The rows of `results` that the caps limit, for all releases except the original and the chosen release.
 
         The rows are about everybody, or about the group with the largest risk.
         """
@@ -154,13 +154,13 @@ def search_policy_in_roles(
 ) -> tuple[Dataset, PolicySearch]:
     """Search for the release that a policy leads to, if necessary in other roles of the neutral columns.
 
-    The function tries the other roles if no release complies with the policy, or only the release without
-    quasi-identifiers.
+    The function tries the other roles if no release complies with the policy, or if only the release without
+    quasi-identifiers complies.
 
     Parameters
     ----------
     load : function
-        A function that loads the same records in other roles of some columns.
+        A function that loads the same records with other roles for some columns.
     dataset : Dataset
     policy : Policy
     profile, seeds, min_count, store, records
@@ -169,7 +169,8 @@ def search_policy_in_roles(
     Returns
     -------
     tuple of Dataset and PolicySearch
-        The dataset in the roles that led to the choice, or in its own roles if no release complies with the policy.
+        The dataset in the roles that led to the choice, or in its original roles if no release complies with the
+        policy.
     """
     asked: dict[str, Any] = {
         "profile": profile,
@@ -208,25 +209,25 @@ def search_policy(
     """Search for the release that a policy leads to, by successive halving over the package's sanitizers.
 
     All settings of `sanitizer_family.build_family` and of `sanitizer_family.build_diverse` are measured on a sample of
-    the records, and the best settings are measured on the whole table. The best settings add most to the hypervolume
-    over the risks that the policy caps and the loss of the users. The settings that comply with the policy and lose the
-    least always go on to the next step.
+    the records, and the best settings are measured on the whole table. The best settings are those that add most to the
+    hypervolume over the risks that the policy caps and the loss of the users. The settings that comply with the policy
+    and lose the least always go on to the next step.
 
     Parameters
     ----------
     dataset : Dataset
     policy : Policy
     profile : str
-        The extent of the evaluation: the name of one of `PROFILES`.
+        The name of the profile, one of `PROFILES`, which sets the extent of the evaluation.
     seeds : int
-        Repeats of random releases in the last step; 0: 3, or 10 in the full profile.
+        The number of repeats of random releases in the last step; if 0, there are 3 repeats, or 10 in the full profile.
     min_count : int
         Counts of fewer people are withheld.
     store : str
-        The folder that keeps finished evaluations; if empty, none are kept.
+        The folder that keeps finished evaluations; if empty, evaluations are not kept.
     records : int
-        The number of records to release, if the dataset is a sample of them: settings that cannot process all of them
-        are not tried. 0: the records of the dataset.
+        The number of records to release, if the dataset is a sample of these records; settings that cannot process all
+        of these records are not tried. If 0, the records of the dataset are released.
 
     Returns
     -------
@@ -235,7 +236,7 @@ def search_policy(
     Raises
     ------
     ValueError
-        If no evaluation has a measure that the policy names.
+        If no evaluation computes a measure that the policy requires.
     NotForThisTable
         If the table has fewer than `min_count` people.
     """
@@ -280,9 +281,9 @@ def measure_releases(
     min_count: MinCount,
     store: Folder,
 ) -> pd.DataFrame:
-    """Measure the sizes of the combinations in releases, the policy's needs, and the risks.
+    """Measure the combination sizes of releases, the measures of the policy's needs, and the risks.
 
-    The risks of releases below the policy's minimum class size are not measured, because these are refused.
+    The risks of releases below the policy's minimum class size are not measured, because these releases are refused.
     """
     needs = [*(need.measure for need in policy.needs), by_policy.SIZES]
     users = evaluate_family(
@@ -315,7 +316,7 @@ def measure_releases(
 
 
 def with_possible_needs(dataset: Dataset, policy: Policy) -> Policy:
-    """Return the policy with the needs that this table allows to measure. Raises ValueError for an unknown measure."""
+    """Return the policy with the needs that can be measured on this table; raise ValueError for an unknown measure."""
     known = [each for measures in MEASURES["utility"].values() for each in measures]
     for need in policy.needs:
         if not is_marked(need.measure, "utility"):
@@ -347,5 +348,5 @@ def _sizes(profile: str, policy: Policy) -> str:
 
 
 def find_release_key(sanitizer: Sanitizer) -> Release:
-    """Return the sanitizer and the parameters by which results name a release."""
+    """Return the sanitizer and the parameters that identify a release in results."""
     return tuple(describe_setting(sanitizer)[name] for name in SETTING_COLUMNS)

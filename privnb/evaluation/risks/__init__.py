@@ -3,20 +3,20 @@
 | measure | an adversary | without the release |
 |---|---|---|
 | `identity_risk` | knows a person's quasi-identifiers and takes the released row that fits | takes a row at random |
-| `attribute_risk` | knows them and guesses the person's sensitive value | guesses from the other people's records |
-| `linkability_risk` | holds two parts of records and joins two that lead to the same row | joins parts of two people |
-| `membership_risk` | takes a record for a member's that the release covers more than other people do | guesses |
-| `anti_utility_risk` | lets a miner name a value, to be nearer than what was released | guesses without the release |
+| `attribute_risk` | knows quasi-identifiers and guesses the sensitive value | guesses from other people's records |
+| `linkability_risk` | holds two parts of records and joins parts that lead to one row | joins parts of two people |
+| `membership_risk` | takes a record for a member's if the release covers it more than other people do | guesses |
+| `anti_utility_risk` | predicts a value that is nearer to the truth than the release | guesses without the release |
 
-Each sensitive attribute has its own attribute risk, named in the column `target`. `made_certain` and `nearly_certain`
-report the share of people whose value the release discloses, and `guessed_without_them` reports the share of people
-whose
-value is guessed correctly from the other people's records.
+Each sensitive attribute has a separate attribute risk; the column `target` has the name of the attribute.
+`made_certain` and `nearly_certain` report the share of people whose value the release discloses, and
+`guessed_without_them` reports the share of people whose value is guessed correctly from the other people's records.
 
 With sampling weights, `individual_risk` and `population_unique` report the identity risk in the population.
 
-Each risk is one file with a `Question`, whose `scores` are two arrays over people, with the release and without it. The
-module `scores` derives the mean, the worst-off person, the interval and the groups from these arrays.
+Each risk is one file with a `Question`. The method `scores` of the question returns two arrays over people: one with
+the release, and one without it. The module `scores` derives the mean, the worst-off person, the interval and the groups
+from these arrays.
 
 | column | content |
 |---|---|
@@ -42,7 +42,7 @@ from privnb.runtime.validation import AttributeName, validated
 
 @validated
 def build_questions(dataset: Dataset, *, sensitive: AttributeName | None = None, near: float = NEAR) -> list[Any]:
-    """Return the risks as questions to each release of a dataset, for `evaluate` and `ask`.
+    """Return the risks as questions about each release of a dataset, for `evaluate` and `ask`.
 
     Parameters
     ----------

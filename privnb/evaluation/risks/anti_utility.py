@@ -37,7 +37,7 @@ register_measure(
 
 @dataclass(frozen=True)
 class AntiUtilityRisk(WithMiners, Question):
-    """The share of people whose target is predicted nearer to the truth than released, beyond the bare guess.
+    """The share of people whose target is predicted nearer to the truth than released, minus a bare guess's share.
 
     No prediction is nearer than a cell that was released unchanged.
 
@@ -46,7 +46,7 @@ class AntiUtilityRisk(WithMiners, Question):
     target : str
         The target; if empty, the table has no quasi-identifier, and nothing is measured.
     miners : str, estimator, or list of those
-        The miners, of which the risk takes the miner that comes nearer to the truth for the most people.
+        The miners; the risk is that of the miner which comes nearer to the truth for the most people.
     """
 
     target: str

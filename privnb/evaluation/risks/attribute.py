@@ -68,7 +68,7 @@ register_measure(
 
 @dataclass(frozen=True)
 class AttributeRisk(Question):
-    """The gain of a release for guesses of people's sensitive values.
+    """The additional share of people whose sensitive value is guessed correctly because of the release.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class AttributeRisk(Question):
 def score_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Return the probability that the most common value of each person's group is right, and the guess's certainty.
 
-    If several values are equally common in a group, the adversary names each of them with the same probability. Without
-    the release, the rarest of these values counts.
+    If several values are equally common in a group, the adversary guesses each of these values with the same
+    probability. For the certainty without the release, the rarest of these values counts.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def score_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatAr
     right : float array (m,)
         The probability that the guess about each person is right.
     surest, prior : float array (m,)
-        The certainty of that guess with the release, and without it.
+        The certainty of the guess with the release, and without it.
     people : integer array (m,)
-        The numbers of the people.
+        The indices of the people.
     """
     records = np.arange(len(dataset)) if release.records is None else release.records
     classes = release.groups
@@ -176,7 +176,7 @@ def score_miners(case: Case, name: str) -> tuple[FloatArray, IntArray, str]:
     right : float array (m,)
         The probability that the guess about each person is right.
     people : integer array (m,)
-        The numbers of the people.
+        The indices of the people.
     attack : str
         The attack that is right more often than the other.
 
@@ -256,8 +256,9 @@ def guess_without(dataset: Dataset, name: str) -> tuple[FloatArray, str]:
     The guesses are:
 
     - the most common value of the whole table;
-    - the most common value among the other people with the same quasi-identifiers if at least `MIN_NEIGHBOURS` people
-      have them, otherwise without the attribute that is least informative about the value, and so on;
+    - the most common value among the other people with the same quasi-identifiers. If fewer than `MIN_NEIGHBOURS` other
+      people have the same quasi-identifiers, the attribute that is least informative about the value is left out, and
+      so on;
     - the prediction of a decision tree in cross-validation: it learns from nine tenths of the people and predicts the
       others.
 
@@ -300,7 +301,7 @@ def _guess_without(dataset: Dataset, name: str) -> tuple[FloatArray, str]:
 
 
 def _guess_by_similar(dataset: Dataset, codes: IntArray, size: int) -> FloatArray:
-    """Return the probability that the most common value of similar people is each person's own: float array (n,)."""
+    """Return, as a float array (n,), the probability that the most common value of similar people is the person's."""
     columns = {name: encode_values(dataset.cells[name]) for name in dataset.schema.quasi_identifiers}
     telling = {name: _count_right(own, codes, (len(values), size)) for name, (own, values) in columns.items()}
     order = sorted(columns, key=lambda name: (-telling[name], name))

@@ -1,7 +1,7 @@
 """Certainty: the people whose sensitive value an outsider without private records concludes from the release.
 
 The attribute risk is what a person's participation adds to the records of all others. Certainty is what the release as
-a whole discloses, compared with what the owner declares public: by default, how common each value is in the whole
+a whole discloses, compared with what the owner declares public: by default, the frequency of each value in the whole
 table. A value that is nearly certain without the release (nearly nobody has a rare illness) does not count as
 disclosed, and neither does a value that the owner calls harmless.
 """
@@ -97,8 +97,8 @@ class Certainty(Question):
         """Return the row of one measure.
 
         A count of 0 is shown, because it does not disclose any person's value. A small count is withheld. A count is
-        also withheld if a small count would follow from it and the mean of the attribute risk, or from it and the most
-        certain guess.
+        also withheld if a small count could be derived from this count together with the mean of the attribute risk, or
+        together with the most certain guess.
         """
         n, people = len(whom), int(whom.sum())
         row = partial(case.row, measure, target=self.sensitive, baseline=0.0)
@@ -135,7 +135,7 @@ class Certainty(Question):
 
 
 def _group_rows(release: Release, names: list[str]) -> np.ndarray:
-    """Return the group of each row, numbered from 0, by equal values in some columns: integer array (rows,)."""
+    """Return, as an integer array (rows,), the group of each row by equal values in some columns, numbered from 0."""
     columns = [release.coded(name) for name in names]
     if not columns:
         return np.zeros(len(release), dtype=np.int64)
@@ -143,7 +143,7 @@ def _group_rows(release: Release, names: list[str]) -> np.ndarray:
 
 
 def _conclude_by_group(dataset: Dataset, release: Release, name: str, near: float, groups: np.ndarray) -> Conclusions:
-    """Return the conclusions from the group of each row, integer array `groups` (rows,), which outsiders know."""
+    """Return the conclusions from the group of each row, an integer array (rows,), which outsiders know."""
     if release.groups is not None:
         held, published, people = release.of_people(name)
     else:

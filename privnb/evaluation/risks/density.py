@@ -5,11 +5,11 @@ A released row covers a record to a degree, from 0 to 1, and has a weight:
 - a label covers each of its values with degree 1 and weight 1 / (number of values that it covers);
 - a bucket covers each value with the value's share of the bucket;
 - a number that was moved covers other numbers by a normal curve, which falls with the distance. The curve is as wide as
-  the noise if its law is known, and otherwise as wide as in Silverman's rule;
+  the noise if the law of the noise is known, and otherwise as wide as in Silverman's rule;
 - a category that was moved covers other categories by its law, or by `OTHER_DEGREE` if the law is unknown.
 
 The density of a record is the sum, over rows, of the number of equal rows times degree times weight. The density of the
-other people is the same sum with the number of other people that each row covers.
+other people is the same sum, with the number of other people whom each row covers in place of the number of equal rows.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Coverage:
         return cls(release, times, weights, labels, tables, numbers)
 
     def densities(self, records: pd.DataFrame, others: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-        """Return the density with which the release, and other people, cover each of the records.
+        """Return the densities with which the release and the other people cover each of the records.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Coverage:
 
 
 def _pack_bits(there: BoolArray, cell: IntArray) -> IntArray:
-    """Return the rows that cover each value, bit matrix (values, bytes), from `there` (values, cells) and `cell`."""
+    """Return the rows that cover each value, as a bit matrix (values, bytes); `there` is (values, cells)."""
     return np.array([np.packbits(covers[cell]) for covers in there])
 
 
@@ -230,7 +230,7 @@ def _degree(asked: Any, x: Any, b: Any) -> Any:
 
 @njit(cache=True)
 def _add_degrees(asked: Any, seen: Any) -> None:
-    """Add the degree to which each row covers each record to `seen`, float array (rows,)."""
+    """Add to `seen`, a float array (rows,), the degree to which each row covers each record."""
     fit = asked[0]
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -243,7 +243,7 @@ def _add_degrees(asked: Any, seen: Any) -> None:
 
 @njit(cache=True)
 def _add_densities(asked: Any, first: Any, second: Any, found: Any, there: Any) -> None:
-    """Add the sums over rows of degree times `first`, and degree times `second`, to `found` and `there`."""
+    """Add the sum over rows of degree times `first` to `found`, and the sum of degree times `second` to `there`."""
     fit = asked[0]
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):

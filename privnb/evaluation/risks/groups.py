@@ -33,18 +33,18 @@ class Groups:
     by_attribute : dict of str to (integer array (people,), list of str)
         The group of each person, and the names of the groups; the groups of one attribute cover all people.
     rare : boolean array (people,)
-        Whether no other person has the combination of quasi-identifiers of at least one of the person's records.
+        Whether at least one of the person's records has a combination of quasi-identifiers that no other person has.
     """
 
     by_attribute: dict[str, Any]
     rare: np.ndarray
 
     def among(self, people: IntArray, min_count: int) -> list[dict[str, BoolArray]]:
-        """Return the groups of some of the people, integer array (m,).
+        """Return the groups of `people`, an integer array (m,) that selects some of all people.
 
         The list has one `{name: boolean array (m,)}` for each attribute that divides these people, and one for the
-        people with rare combinations. A group of fewer than `min_count` people, except the last one, is merged with the
-        next smallest groups.
+        people with rare combinations. A group of fewer than `min_count` people is merged with the next smallest groups;
+        only the group with rare combinations is never merged.
         """
         found = []
         for attribute, (number, labels) in self.by_attribute.items():
@@ -56,7 +56,7 @@ class Groups:
 
 
 def _merge_small(number: IntArray, labels: Sequence[str], min_count: int) -> dict[str, BoolArray]:
-    """Return `{label: boolean array}` of groups, integer array (m,), with the small groups as one group."""
+    """Return `{label: boolean array}` of the groups `number`, an integer array (m,), with small groups merged."""
     sizes = np.bincount(number, minlength=len(labels))
     order = [place for place in np.argsort(sizes, kind="stable") if sizes[place]]
     small = [place for place in order if sizes[place] < min_count]
@@ -82,7 +82,7 @@ def find_groups(dataset: Dataset) -> Groups:
 
 
 def _group_people(column: pd.Series, people: IntArray | None) -> tuple[IntArray, list[str]]:
-    """Return the group of each person, integer array, and the names of the groups."""
+    """Return the group of each person, as an integer array, and the names of the groups."""
     codes, values = encode_values(column)
     labels = [str(value) for value in values]
     if people is None:

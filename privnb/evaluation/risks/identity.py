@@ -66,8 +66,8 @@ class ReidentificationRisk(Question):
 
     The probability is exact. If the sanitizer is known to publish equal records in the same way, the adversary knows
     the class of the person and takes a row of the class at random. Otherwise, the adversary takes any row that fits,
-    and the probability is that of `attacks.Linkage`. The baseline is a row at random. If the rows are synthetic,
-    the rows of scenario "singling out" report the people whom they single out, see `score_singled_out`.
+    and the probability is that of `attacks.Linkage`. The baseline is a row at random. If the rows are synthetic, the
+    results of scenario "singling out" report the people whom the synthetic rows single out, see `score_singled_out`.
     """
 
     primary_measure = "identity_risk"
@@ -117,9 +117,9 @@ def score_singled_out(dataset: Dataset, release: Release) -> Scores:
     """Return the `Scores` of the people whom synthetic rows single out.
 
     A person is singled out if the person's combination of quasi-identifiers is unique in the table and appears in a
-    published row. The baseline is the probability that the combination appears in one of the same number of rows whose
-    values are drawn independently, with each attribute distributed as in the table. The membership risk reports whether
-    the release depends on the person's own record.
+    published row. The baseline is the probability that the combination appears by chance in at least one row, if the
+    same number of rows is drawn with independent values, with each attribute distributed as in the table. The
+    membership risk reports whether the release depends on the person's own record.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def score_singled_out(dataset: Dataset, release: Release) -> Scores:
 
 
 def score_population(case: Case) -> dict[str, Scores]:
-    """Return, as `{measure: Scores}`, the scores of the people in the release by sampling weights."""
+    """Return, as `{measure: Scores}`, the scores of the people in the release, estimated with the sampling weights."""
     case = case.known
     dataset, release = case.dataset, case.release
     weights, names = dataset.weights, dataset.schema.quasi_identifiers
@@ -206,8 +206,8 @@ def has_known_classes(release: Release) -> bool:
     """Return whether an adversary who knows the quasi-identifiers and the sanitizer knows a person's class.
 
     All quasi-identifiers must have true labels, and the sanitizer must publish equal records in the same way. Then all
-    people with the same quasi-identifiers are in one class, and rows of other classes are excluded. The risk is an
-    upper bound if the algorithm leaves several classes open.
+    people with the same quasi-identifiers are in one class, and rows of other classes are excluded. If the algorithm of
+    the sanitizer leaves several classes possible for a person, the risk is an upper bound.
     """
     return release.provenance.equal_records_alike and {*release.schema.quasi_identifiers} <= {*release.treated(*TRUE)}
 

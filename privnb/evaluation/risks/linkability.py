@@ -53,8 +53,8 @@ class LinkabilityRisk(Question):
     Parameters
     ----------
     parts : pair of tuples of str, optional
-        The attributes of the two parts; if None, the published attributes, assigned to the parts in turn, in descending
-        order of how well they distinguish people.
+        The attributes of the two parts; if None, the published attributes, assigned to the two parts alternately, in
+        descending order of how well they distinguish people.
     """
 
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
@@ -133,7 +133,7 @@ def _measure_information(dataset: Dataset) -> dict[str, float]:
 
 
 def _sample_people(people: IntArray, seed: int) -> IntArray:
-    """Return at most `MAX_PEOPLE` of the people, in ascending order; a seed gives the same sample for all releases."""
+    """Return at most `MAX_PEOPLE` of the people, in ascending order; equal seeds give equal samples."""
     if len(people) <= MAX_PEOPLE:
         return people
     rng = np.random.default_rng(derive_seed(seed, None, "people asked about"))

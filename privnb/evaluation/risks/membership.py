@@ -2,10 +2,10 @@
 
 The sanitizer is run on a random half of the people, the members. The other people are split in two: a sample of the
 population, whose records the adversary has, and the control, whose membership is guessed like that of the members. For
-a release that was made elsewhere, the members are the people of the dataset, and the others those of a hold-out. The
-adversary guesses that a record belongs to a member if the release covers it more densely than the population does. The
-threshold of the density ratio, and the choice between all columns and the columns with true cells, are made on one half
-of the target people and applied to the other half, and vice versa.
+a release that was made elsewhere, the members are the people of the dataset, and the other people are those of a
+hold-out. The adversary guesses that a record belongs to a member if the release covers the record more densely than the
+sample of the population does. The threshold of the density ratio, and the use of all columns or only the columns with
+true cells, are chosen on one half of the target people and applied to the other half, and vice versa.
 """
 
 from dataclasses import dataclass, replace
@@ -85,7 +85,7 @@ class MembershipRisk(Question):
 
 
 class MembershipGame(NamedTuple):
-    """Members, whose records are in a release, and others, whose records are not; both are people of a dataset."""
+    """Members, whose records are in a release, and other people of the same dataset, whose records are not."""
 
     dataset: Dataset
     release: Release
@@ -94,7 +94,7 @@ class MembershipGame(NamedTuple):
 
     @classmethod
     def of(cls, case: Case) -> "MembershipGame":
-        """Return the game of a case: of a hold-out for a release that was made elsewhere, or else of a random half."""
+        """Return the game of a case, with a random half or, for a release that was made elsewhere, with a hold-out."""
         dataset, sanitizer = case.dataset, case.sanitizer
         if isinstance(sanitizer, MadeElsewhere):
             return cls._with_holdout(dataset, case.release, sanitizer)
@@ -129,7 +129,7 @@ def score_members(
     release : Release
         A release of the members, or of any other people.
     members, others : integer arrays
-        Numbers of people.
+        Indices of people.
     seed : int
         The seed of the choice of target people and of their two halves.
 
@@ -228,7 +228,7 @@ def split_people(dataset: Dataset, seed: int) -> tuple[IntArray, IntArray]:
     Returns
     -------
     members, others : integer arrays
-        Numbers of people, in ascending order.
+        Indices of people, in ascending order.
     """
     order = np.random.default_rng(derive_seed(seed, None, "members")).permutation(dataset.headcount)
     return np.sort(order[: dataset.headcount // 2]), np.sort(order[dataset.headcount // 2 :])
@@ -254,13 +254,13 @@ def find_records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray
 def bound_advantage(dataset: Dataset, members: IntArray, others: IntArray) -> float:
     """Return the total variation, from 0 to 1, between the published attributes of members and of other people.
 
-    No attack on a release distinguishes people whose published attributes are the same in all their records.
+    No attack on a release can distinguish two people whose records have the same published attributes.
 
     Parameters
     ----------
     dataset : Dataset
     members, others : integer arrays
-        Numbers of people.
+        Indices of people.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Memorization: the share of synthetic rows that copy a record of the table, compared with people who are not in it.
+"""Memorization: the share of synthetic rows that copy a record of the table, compared with the hold-out.
 
 | measure | a synthetic row | without memorization |
 |---|---|---|
@@ -6,8 +6,8 @@
 | `equal_share` | equals a record, by chance or not | the share that equals people of the hold-out |
 | `nearest_record_share` | is nearer to a record than to anybody in the hold-out | the share of the records among both |
 
-The nearest record is a straw man: rows can copy a part of the records and pass. It is reported because other tools
-report it.
+The measure `nearest_record_share` is weak: rows can copy some of the records and still pass. The measure is reported
+because other tools report it.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ register_measure(
 
 @dataclass(frozen=True)
 class Memorization(Question):
-    """The copies of records in synthetic rows, and the nearest records.
+    """Question about the copies of records in synthetic rows, and about the nearest records.
 
     All records and all people of the hold-out are searched. For a sanitizer of this package, the records are those of
     a random half of the people, and the hold-out is the other half.

@@ -31,21 +31,22 @@ class Scores:
     chance, before : float array (m,)
         The probability with the release and without it, 0 to 1.
     people : integer array (m,)
-        The numbers of the people in `Dataset.people`, or of the records if each record belongs to another person.
+        The indices of the people in `Dataset.people`, or of the records if each record belongs to a different person.
     gain : bool
-        Whether the risk is what the release adds, the mean of `chance` - `before` against 0, and not the mean of
-        `chance` against that of `before`.
+        Whether the risk is what the release adds: the mean of `chance` - `before`, with the baseline 0. If False, the
+        risk is the mean of `chance`, with the mean of `before` as the baseline.
     counted : bool
-        Whether the sums of `chance` and of `before` count people who are guessed correctly, so that few are withheld.
+        Whether the sums of `chance` and of `before` count people who are guessed correctly, so that small numbers are
+        withheld.
     surest : pair of float arrays (m,), optional
         The certainty of the guess about each person, with and without the release; if None, `chance` and `before`.
     worst : bool
-        Whether the largest of these is a probability for one person.
+        Whether the largest certainty is a probability for one person.
     unsafe : bool
-        Whether the largest one could disclose a small number of people who have a value.
+        Whether the largest certainty could disclose a small number of people who have a value.
     classes : integer array (m,), optional
-        The class of each person in the release, see `find_class_of_people`: people in one class are not independent,
-        and the interval is that of a sample of classes. If None, each person is independent of the others.
+        The class of each person in the release, see `find_class_of_people`: people in one class are not independent, so
+        the interval is that of a sample of classes. If None, all people are independent.
     """
 
     chance: np.ndarray
@@ -76,7 +77,7 @@ class Scores:
     def largest(self) -> tuple[float, float]:
         """Return the score of the worst-off person, and the largest score without the release.
 
-        With `surest`, the second number is the certainty of the same guess without the release.
+        If `surest` is given, the second number is the certainty of the same guess without the release.
         """
         if self.surest is None:
             return float(self.chance.max()), float(self.before.max())
@@ -143,9 +144,10 @@ class Scores:
         return bool(any(few))
 
     def _beside(self, partition: Mapping[str, Any], hidden: Sequence[bool], min_count: int) -> list[bool]:
-        """Return which means of a partition are withheld, so that no withheld mean follows from the mean of all people.
+        """Return whether to withhold each mean of a partition, so that none follows from the mean of all people.
 
-        If any mean is withheld, at least two are, and their groups together have enough correct and wrong guesses.
+        If one mean is withheld, at least two means are withheld, and the groups of the withheld means together have
+        enough correct and wrong guesses.
         """
         unseen, parts = np.array(hidden), list(partition.values())
         for place in np.argsort([part.sum() for part in parts], kind="stable"):
@@ -165,9 +167,9 @@ class GroupDifference(Scores):
     member : boolean array (m,)
         Whether each person is a member.
     worth : float
-        The number of independent people that each non-member counts as in the interval. The number is below 1 if
-        non-members are compared with a sample of the population, because the draw of the sample also changes their
-        share.
+        The number of independent people as which each non-member counts in the interval. The number is below 1 if
+        non-members are compared with a sample of the population, because the draw of the sample also changes the share
+        of non-members.
     """
 
     member: BoolArray = field(kw_only=True)
@@ -231,7 +233,7 @@ def compute_paired_interval(differences: np.ndarray, classes: np.ndarray | None 
 
 
 def find_owners(dataset: Dataset, release: Release) -> IntArray:
-    """Return the person of each row of a release: a number of `Dataset.people` or, without a key, of a record."""
+    """Return the person of each row of a release: an index of `Dataset.people`, or of a record if there is none."""
     records = np.arange(len(dataset)) if release.records is None else release.records
     return records if dataset.people is None else dataset.people[records]
 
@@ -242,11 +244,12 @@ def find_people(dataset: Dataset, release: Release) -> IntArray:
 
 
 def find_class_of_people(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the class of each person of the release, integer array (people,), or None if it has no classes.
+    """Return, as an integer array (people,), the class of each person of the release; None if it has no classes.
 
-    The people are in ascending order of their number, or of their record without a key. If a person has several
-    records, the class of the first record counts. `groups` is the class of each row, integer array (rows,), such as
-    `Release.groups`; if None, `Release.equivalence_classes`, if all quasi-identifiers have true labels.
+    The people are in ascending order of their index or, without a person column, of their record. If a person has
+    several records, the class of the first record counts. `groups` is the class of each row, integer array (rows,),
+    such as `Release.groups`; if None, `Release.equivalence_classes` is used, provided that all quasi-identifiers have
+    true labels.
     """
     if groups is None:
         if release.provenance.rows is Rows.SYNTHETIC or {*release.schema.quasi_identifiers} - {*release.treated(*TRUE)}:
