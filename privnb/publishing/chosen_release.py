@@ -1,8 +1,8 @@
-"""Publish the release that a decision has chosen: the file, its provenance and its card, or none of them.
+"""Publish the release that a decision has chosen: either the file, its provenance and its card, or nothing.
 
 The file is made, read again and described in a hidden folder. The probability of guessing a sensitive value is computed
-from the file itself, because some sanitizers form other classes if the records are in another order. A refused file
-leaves nothing behind, and the runner-up is made in the same way.
+from the rows of the file, because some sanitizers form other classes if the records are in another order. If the file
+must not be published, nothing of it is kept, and the release that the decision ranks next is made in the same way.
 """
 
 import contextlib
@@ -64,23 +64,23 @@ Render = Callable[[Card], Mapping[str, str]]  # the data and the page of a card,
 
 
 class FileRefused(PrivacyError):
-    """The file of a release must not be published; the message is a sentence that states the reason."""
+    """The file of a release must not be published; the message is a sentence with the reason."""
 
 
 REFUSALS = FileRefused, SanitizationError, SchemaError, CardError, LeakError
 
 
 class PublicationResult(NamedTuple):
-    """The result of publishing a decision.
+    """The result of publishing the release that a decision has chosen.
 
     Attributes
     ----------
     found : PolicySearch
-        The search, in which each release with a refused file is ruled out.
+        The search for a release, in which each release whose file must not be published is ruled out.
     sentences : list of str
-        Sentences for the owner, without original records. Warnings about a written release are Notices.
+        The sentences for the owner, which contain no original records. Warnings about a written release are Notices.
     card : Card or None
-        The card next to the file; None if nothing was written.
+        The card that was written next to the file; None if nothing was written.
     """
 
     found: PolicySearch
@@ -95,7 +95,10 @@ class PublicationResult(NamedTuple):
 
 @validated
 def check_place(out: validation.Path, *, spreadsheet_safe: bool = False, force: bool = False) -> None:
-    """Raise SchemaError or OSError, before anything runs, if no release can be written to `out`."""
+    """Raise SchemaError or OSError if no release can be written to `out`.
+
+    The check is made before any computation.
+    """
     with stage(check_output(out, spreadsheet_safe=spreadsheet_safe, force=force)):
         pass
 
@@ -119,27 +122,28 @@ def publish_chosen(
     roles: Mapping[str, Role] | None = None,
     call: str = "",
 ) -> PublicationResult:
-    """Report a decision, and write the chosen release.
+    """Write the release that a decision has chosen, and return sentences about the decision and the release.
 
     Parameters
     ----------
     source : str or path-like
-        The described dataset that is released: its name, or its description file.
+        The described dataset that is released: the name of the dataset, or the path of its description.
     found : PolicySearch
         The result of `search_policy`.
     dataset : Dataset
-        The records of the search: all records of `source`, or a sample.
+        The records that the search used: all records of `source`, or a sample.
     out : str or path-like, optional
-        A new file that ends in .parquet or .csv, or a new folder. If it is None, nothing is written.
+        The path of a new file that ends in .parquet or .csv, or of a new folder. If it is None, nothing is written.
     render : function
-        A function that returns the texts of a card, which are written next to its release.
+        A function that returns the texts of a card, which are written next to the release.
     study, sample, spreadsheet_safe, outside, bounds, force, memory, call
-        As in `from_files.sanitize`; without a `call` the provenance names source, policy and sanitizer.
+        See `from_files.sanitize`. If `call` is empty, the provenance contains the source, the policy and the sanitizer
+        instead.
     allow : str, optional
         The owner's reason for a release that breaks the policy. If it is given and no release complies with the policy,
-        the release nearest to the policy is written. Output, provenance and card repeat the reason.
+        the release nearest to the policy is written. The output, the provenance and the card repeat the reason.
     roles : dict of str to Role, optional
-        The roles that the search for `found` used, as in `load`.
+        The roles that the search used; see `load`.
 
     Returns
     -------
@@ -149,9 +153,10 @@ def publish_chosen(
     Raises
     ------
     LeakError
-        If the printed text would hold an original record.
+        If the printed text would contain an original record.
     SchemaError, OSError
-        As in `check_place`, and for a file that cannot be read or written. Nothing is left at `out`.
+        For the reasons that `check_place` states, and for a file that cannot be read or written. Nothing is left at
+        `out`.
     """
     said = write_decision(found, dataset)
     _scan({PRINTED: said}, source)
@@ -180,8 +185,9 @@ def preview_card(
 ) -> Card:
     """Return the card of the chosen release, or of the release nearest to the policy if none may be published.
 
-    The function does not leave any file. After a search on a sample, a sanitizer that works record by record is also
-    run on a sample, because the whole table would take minutes. Arguments and errors are those of `publish_chosen`.
+    The function keeps no file. If the search used a sample, a sanitizer that works record by record also runs on a
+    sample, because it would need minutes for the whole table. The arguments and the errors are those of
+    `publish_chosen`.
 
     Raises
     ------
@@ -216,7 +222,10 @@ def _written(
     memory: str = MEMORY,
     **given: Any,
 ) -> PublicationResult:
-    """Write the release, by default the chosen one. If it is refused, raise an error and leave nothing behind."""
+    """Write the release `of`, which is the chosen release by default.
+
+    If the release must not be published, raise an error and keep no file.
+    """
     ended, rule = list[PublicationResult](), gate_rule(found.decision.policy, () if of is None else of.reasons)
 
     def companions(made: Path, written: PublishedTable, release: Release) -> Mapping[str, str]:
@@ -260,9 +269,9 @@ def _written(
 class SensitiveCounts(NamedTuple):
     """The counts of a sensitive attribute in a file.
 
-    `surest` is the largest probability that a guess is correct, `right` the number of people whose value is guessed
-    correctly, `people` the number of all people, `squares` the sum of the squared class sizes, and `near` the number of
-    people whose value is nearly certain.
+    `surest` is the largest probability, over the classes, that a guess of the value is correct. `right` is the number
+    of people whose value is guessed correctly, and `people` is the number of all people. `squares` is the sum of the
+    squared class sizes. `near` is the number of people whose value is certain or nearly certain.
     """
 
     name: str
@@ -280,15 +289,15 @@ def count_sensitive(
     known: Sequence[str] = (),
     near: float = NEAR,
 ) -> Iterator[SensitiveCounts]:
-    """Yield the counts of each sensitive attribute that has more than one value in a file.
+    """Yield the counts of each sensitive attribute that has at least two different values in a file.
 
     Parameters
     ----------
     cells : DataFrame
-        The rows of the file, or its distinct combinations.
+        The rows of the file, or the distinct combinations of values in the rows.
     schema : Schema
     times : integer array (rows,), optional
-        The number of records of each row. If it is None, each row counts once.
+        The number of records that each row represents. If it is None, each row is 1 record.
     known : sequence of str
         The neutral columns that an adversary may know in addition to the quasi-identifiers.
     near : float
@@ -312,7 +321,7 @@ def count_sensitive(
 
 
 def explain_exceeded(found: Sequence[SensitiveCounts], policy: Policy) -> Iterator[str]:
-    """Yield a sentence for each cap on certainty that a file exceeds, although the measured release did not."""
+    """Yield a sentence for each cap on certainty that a file exceeds although the measured release stayed below it."""
     again = "The file is made again from the records in another order."
     for each in found:
         for cap in policy.caps:
@@ -337,9 +346,9 @@ def _nearly_certain(found: SensitiveCounts) -> str:
 
 
 def recount_results(decided: PolicySearch, found: Sequence[SensitiveCounts], verdict: Verdict) -> pd.DataFrame:
-    """Return the results of a decision with the numbers of certain and nearly certain values in the file itself.
+    """Return the results of a decision with the shares of certain and nearly certain values counted in the file.
 
-    The gate has counted the certain values. Withheld numbers stay withheld.
+    The numbers of certain values are those of the gate's `verdict`. Withheld numbers stay withheld.
     """
     certain = {each.sensitive: each.people for each in verdict.findings if isinstance(each, CertainValue)}
     results = decided.results.copy()
@@ -359,14 +368,14 @@ def recount_results(decided: PolicySearch, found: Sequence[SensitiveCounts], ver
 
 
 def write_decision(found: PolicySearch, dataset: Dataset) -> str:
-    """Return a decision in words, as one text with blank lines between its paragraphs."""
+    """Return the text of a decision, with blank lines between the paragraphs."""
     explained = explain_decision(found, dataset)
     counted = write("decision/decision", "counts", explained)
     return Sentences(*Worded("decision/decision", explained).parts, *counted).data
 
 
 def _sentences(found: PolicySearch, dataset: Dataset, written: PublishedTable, signed: Card, page: str) -> list[str]:
-    """Return sentences on a decision and its file, with a blank line between the parts."""
+    """Return sentences about a decision and its file, with blank lines between the parts."""
     answer = Worded("decision/card", signed.content).data
     return [write_decision(found, dataset), "", *written.sentences, "", answer, f"Its card: {page}"]
 
@@ -396,9 +405,11 @@ def _broken(
     policy: Policy,
     allowed: str | None,
 ) -> Iterator[str]:
-    """Yield the reasons, as sentences, why the recounted rows of a file must not be published.
+    """Yield the reasons why a file must not be published, as sentences.
 
-    `allowed` is the owner's reason to override the policy.
+    The reasons follow from the rows of the file, which have been counted again.
+
+    `allowed` is the owner's reason to override the policy; the caps of the policy are then not checked.
     """
     yield from (f"{reason[0].upper()}{reason[1:]}." for reason in explain_broken_claims(release, cells, times))
     if not allowed:
@@ -406,7 +417,7 @@ def _broken(
 
 
 def _scan(texts: Mapping[str, str], source: str | os.PathLike[str]) -> None:
-    """Raise LeakError if a text holds an original record of `source`; `texts` maps file names to texts."""
+    """Raise LeakError if a text contains an original record of `source`; `texts` maps file names to texts."""
     with temporary.temporary_folder() as folder:
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -414,7 +425,7 @@ def _scan(texts: Mapping[str, str], source: str | os.PathLike[str]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return a sentence on why a file was refused."""
+    """Return a sentence about the reason why a file must not be published."""
     if isinstance(error, LeakError):
         return f"A file next to it would hold data of single people: {error.leaks[0]}."
     said = str(error)

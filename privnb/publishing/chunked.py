@@ -1,7 +1,8 @@
-"""Releases in parts, of tables of any length, by sanitizers that work record by record.
+"""Releases of tables of any length in parts, made by sanitizers that work record by record.
 
-Each part is a random set of records and a release of its own. The claims are checked again in the labels of all parts
-together. A sanitizer that needs all records at once receives all of them, unless they are too many.
+The records are divided at random into parts, and the sanitizer makes a release of each part. The claims are then
+checked again in the labels of all parts together. A sanitizer that needs all records at once receives all records in
+one part; if the table has more than `MAX_RECORDS` records, an error is raised.
 """
 
 from __future__ import annotations
@@ -51,12 +52,13 @@ class Chunks:
     ----------
     job : Job
     path : Path
-        A Parquet file with the rows of all parts in any order, and the person column `KEY`.
+        A Parquet file with the rows of all parts in any order, and the column `KEY`, which states the person of each
+        row.
     release : Release
-        The release of one part, with the facts and the buckets of all parts.
+        The release of one part, with the provenance and the buckets of all parts.
     records : int
     found : list of Finding
-        The findings on altered columns, measured on the people of the first part.
+        The findings about altered columns, which are measured on the people of the first part.
     """
 
     job: Job
@@ -72,10 +74,10 @@ def release_in_chunks(job: Job, path: Path, sample: int = 0) -> Chunks:
     Raises
     ------
     SanitizationError
-        As in `Sanitizer.sanitize`, for work that takes more than a day, and for more than `MAX_RECORDS` records at
-        once.
+        For the reasons that `Sanitizer.sanitize` states, for work that would take more than a day, and for more than
+        `MAX_RECORDS` records at once.
     SchemaError
-        For values outside their domains, and for a table without a record.
+        For values outside their domains, and for a table without records.
     """
     with job.opened(**job.memory.engine(job.scratch), held=True) as table:
         return _written(job, table, path, sample)
@@ -128,7 +130,7 @@ def _written(job: Job, table: LongTable, path: Path, sample: int) -> Chunks:
 
 
 def _keys(data: Dataset, release: Release) -> pa.Array:
-    """Return the person of each row of a part as an Arrow array of texts."""
+    """Return the key of the person of each row of a part, as an Arrow array of texts."""
     import pyarrow as pa
 
     if release.provenance.rows is Rows.SYNTHETIC:
@@ -138,7 +140,7 @@ def _keys(data: Dataset, release: Release) -> pa.Array:
 
 
 def _datasets(job: Job, table: LongTable, size: int, total: int) -> Iterator[Dataset]:
-    """Yield `total` records of a table in random order, `size` at a time."""
+    """Yield `total` random records of a table as datasets of `size` records; the last dataset may be smaller."""
     import pyarrow as pa
 
     names = [*job.counted, *job.single]
@@ -179,7 +181,7 @@ def _cure() -> str:
 
 
 def _check_time(sanitizer: Sanitizer, seconds: float, number: int, records: int) -> None:
-    """Report the estimated time for all parts; raise SanitizationError if this time is too long."""
+    """Report the estimated time for all parts; raise SanitizationError if the time is longer than a day."""
     rate, whole = records / number / seconds, seconds * number
     text = f"{sanitizer!r} works record by record, here about {rate:,.0f} a second"
     if whole > MAX_SECONDS:
@@ -191,7 +193,7 @@ def _check_time(sanitizer: Sanitizer, seconds: float, number: int, records: int)
 def sort_rows(parts: Chunks) -> tuple[Iterator[tuple[IntArray, list[pa.Array]]], dict[str, pa.DataType]]:
     """Return the rows of all parts, sorted by their content, and the Arrow type of each published column.
 
-    The rows are pairs of an array of zeros and the published columns of some rows.
+    The rows are yielded in batches; each batch is a pair of an array of zeros and the published columns of some rows.
     """
     from pyarrow.parquet import read_schema
 
@@ -211,7 +213,7 @@ def sort_rows(parts: Chunks) -> tuple[Iterator[tuple[IntArray, list[pa.Array]]],
 
 
 def find_labels(parts: Chunks) -> dict[str, list[str]]:
-    """Return the distinct texts of each published text column in all parts."""
+    """Return the distinct texts in all parts of each published column of texts."""
     from pyarrow.parquet import read_schema
 
     own, found = read_schema(parts.path), {}
@@ -225,14 +227,14 @@ def find_labels(parts: Chunks) -> dict[str, list[str]]:
 
 
 def check_label_claims(parts: Chunks) -> Release:
-    """Check the claims in the labels of all parts, and return the release with the counts of its labels.
+    """Check the claims in the labels of all parts, and return the release of all parts with the counts of the labels.
 
     Raises
     ------
     SanitizationError
         If the parts together break a claim.
     SchemaError
-        For more labels than the memory holds.
+        For more combinations of labels than fit into the memory.
     """
     release = parts.release
     names = [*release.schema.quasi_identifiers, *release.schema.sensitive]
@@ -249,7 +251,7 @@ def check_label_claims(parts: Chunks) -> Release:
 
 
 def _counted(parts: Chunks, names: list[str], *key: str, estimates: bool = True) -> Release:
-    """Return the release of all parts as combinations of some columns and of the person column."""
+    """Return the release of all parts as distinct combinations of values in some columns and of the person."""
     wanted = [*names, *key]
     files, memory = [long_tables.File(parts.path, None)], parts.job.memory
     with long_tables.open_table(files, wanted, {}, **memory.engine(parts.job.scratch)) as table:
@@ -266,7 +268,7 @@ def _counted(parts: Chunks, names: list[str], *key: str, estimates: bool = True)
 
 
 def count_for_gate(parts: Chunks) -> Seen:
-    """Return the input of the gate: the counts of known and of sensitive columns in all parts."""
+    """Return the input of the gate: the release of all parts as counts of known and sensitive values."""
     release, found = parts.release, tuple(parts.found)
     schema, true = release.schema, {*release.treated(*TRUE), *release.provenance.recoded}
     averaged = schema.quasi_identifiers if release.groups is not None else []

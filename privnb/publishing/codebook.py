@@ -1,14 +1,14 @@
-"""The codebook of a release: the meaning of each column of the file and of each label in it.
+"""The codebook of a release: the meaning of each column of the file, and of each label in the file.
 
-The codebook is written next to each release, as a table for people (CSV) and as a Frictionless data resource with a
-Table Schema for programs (JSON). The codebook consists of public facts: the schema, the hierarchies and the published
-labels. The codebook does not hold counts of records or labels that the file lacks.
+The codebook is written next to each release, as a table for people (CSV) and, for programs, as a Frictionless data
+resource with a Table Schema (JSON). The codebook consists of public facts: the schema, the hierarchies and the
+published labels. The codebook contains no counts of records, and no labels that are not in the file.
 
-For each label, the codebook names the members, which are the values that the label stands for. For a range of numbers,
-it names the lower and the upper end. `*` stands for any value. If the values of a domain were read from the records and
-nobody has declared them public, a value may be the words of a single person. The codebook then names only members that
-ten or more people share, and reports the number of other members. A described domain is public, so all its members are
-named.
+For each label, the codebook lists the members, which are the values that the label covers. For a range of numbers, the
+codebook states the lower and the upper end. The label `*` covers all values. If the values of a domain were read from
+the records and the owner has not declared the values public, a value may be the words of a single person. The codebook
+then lists only the members that ten or more people share, and states the number of other members. A domain that the
+owner has described is public, so all members are listed.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a file and its meaning.
+    """A label in a file, and the meaning of the label.
 
     Parameters
     ----------
     text : str
-        The label as it is in the file.
+        The label as it is written in the file.
     meaning : str
     members : tuple of str
-        The values that the label stands for, in a column of categories.
+        The values that the label covers, in a column of categories.
     not_named : int
-        The number of further values that the label stands for and that are not named.
+        The number of further values that the label covers, which are not listed.
     low, high : float, optional
-        The two numbers between which a value lies, both included.
+        The lowest and the highest number that the label covers.
     missing : bool
-        Whether the label may stand for a missing value.
+        Whether the label may cover a missing value.
     """
 
     text: str
@@ -91,17 +91,18 @@ class FileColumn:
     Parameters
     ----------
     name : str
-        The name in the file.
+        The name of the column in the file.
     of : str
-        The original column.
+        The name of the original column.
     type : str
-        The type of a Table Schema: string, integer or number.
+        The type of the column in a Table Schema: string, integer or number.
     role, treatment, meaning, unit : str
-        Its role in the dataset, its treatment in the release, the meaning of a cell, and the unit of its numbers.
+        The role of the column in the dataset, the treatment in the release, the meaning of a cell, and the unit of the
+        numbers.
     low, high : float, optional
         The ends of the public domain of a column of numbers.
     missing : str, optional
-        The text for a missing value, which is empty for an empty cell; None if no value is missing.
+        The text that marks a missing value; "" if missing values are empty cells, and None if no value is missing.
     labels : tuple of Label
     """
 
@@ -140,21 +141,21 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class Codebook:
-    """The columns of a file and of its table of buckets.
+    """The meaning of the columns of a file and of the columns of its table of buckets.
 
     Parameters
     ----------
     file : str
         The name of the file.
     files : list of str
-        The files that hold its rows, relative to its folder.
+        The files that hold the rows, as paths relative to the folder of the release.
     columns : list of FileColumn
     bucketized : list of FileColumn
         The attributes in the table of buckets.
     buckets : str
-        The name of that table; empty without such a table.
+        The name of the table of buckets; empty if there is no such table.
     is_escaped : bool
-        Whether formulas are escaped in the release, and so also in the table of the codebook.
+        Whether formulas are escaped in the release; if so, they are also escaped in the table of the codebook.
     """
 
     file: str
@@ -166,18 +167,18 @@ class Codebook:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of the two files of the codebook, keyed by the endings of the file names."""
+        """The texts of the two files of the codebook, by the endings of the file names."""
         # The JSON is not indented, because indenting long lists of labels takes most of the time.
         return {CODEBOOK: self.table(), DESCRIPTOR: json.dumps(self.resource(), ensure_ascii=False) + "\n"}
 
     @property
     def not_named(self) -> list[str]:
-        """The columns with a label whose members are not all named."""
+        """The columns with at least one label whose members are not all listed."""
         return [each.of for each in (*self.columns, *self.bucketized) if any(label.not_named for label in each.labels)]
 
     @property
     def notices(self) -> list[Notice]:
-        """Notices for the owner about members that are not named; the list is empty if all members are named."""
+        """The notices for the owner about members that are not listed; empty if all members are listed."""
         if not self.not_named:
             return []
         says = (
@@ -195,7 +196,7 @@ class Codebook:
         return said.union(*((label.text, *label.members) for label in labels)) - {*public}
 
     def table(self) -> str:
-        """Return the CSV: for each column one row that describes it, then one row per label."""
+        """Return the text of the CSV file: for each column, a row about the column and then a row per label."""
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(HEADINGS)
@@ -212,11 +213,17 @@ class Codebook:
         return lines.getvalue()
 
     def _safe(self, cells: list[str]) -> list[str]:
-        """Return cells, with escaped formulas if the release escapes them; names and labels are already escaped."""
+        """Return cells with escaped formulas if the release escapes formulas.
+
+        Names and labels have already been escaped.
+        """
         return spreadsheets.escape(cells).to_pylist() if self.is_escaped else cells
 
     def resource(self) -> dict[str, Any]:
-        """Return the JSON: a Frictionless data resource, with another one for the table of buckets under `buckets`."""
+        """Return the content of the JSON file, which is a Frictionless data resource.
+
+        Its key `buckets` holds another data resource, which describes the table of buckets.
+        """
         found = _resource(self.file, self.files, [each.field() for each in self.columns], self.columns)
         if self.buckets:
             found["buckets"] = _resource(self.buckets, [self.buckets], [*_bucket_fields(self.bucketized)], ())
@@ -272,19 +279,19 @@ class CodebookFacts:
     Parameters
     ----------
     release : Release
-        The release, of which only schema, hierarchies and treatments are used.
+        The release, of which only the schema, the hierarchies, the treatments and `shared` are used.
     treatments : dict of str to str
-        The treatment of each column in the provenance.
+        The treatment of each column, as the provenance states it.
     values : dict of str to list
-        For each column of the file, its distinct texts or numbers, as in `writing.WrittenRows`.
+        For each column of the file, the distinct texts or numbers; see `writing.WrittenRows`.
     mark : str
-        The text for a missing value in the original file; empty if there is no such text.
+        The text that marks a missing value in the original file; empty if there is no such text.
     is_text : bool
         Whether the file is a text file, in which cells have no types.
     is_escaped : bool
         Whether formulas in the file are escaped.
     bounded : dict of str to Bounded
-        The columns of ranges that are written as two columns.
+        The columns of ranges of numbers that are written as two columns.
     """
 
     release: Release
@@ -306,12 +313,12 @@ def make_codebook(
     file : str
         The name of the file.
     files : list of str
-        The files that hold its rows, relative to its folder.
+        The files that hold the rows, as paths relative to the folder of the release.
     facts : CodebookFacts
     buckets : DataFrame, optional
         The second table of a bucketized release.
     table : str
-        The name of the file of that table.
+        The name of the file of the second table.
     """
     described = {each.name: each for each in facts.release.schema.attributes}
     ends = {end: own for own in facts.bounded.values() for end in own.names}
@@ -341,7 +348,7 @@ def _number_of_bucket(name: str) -> FileColumn:
 
 
 def _end(facts: CodebookFacts, attribute: Attribute, own: Bounded, name: str) -> FileColumn:
-    """Return the column for one end of a range of numbers."""
+    """Return the column that holds one of the two ends of ranges of numbers."""
     which = "lower" if name == own.names[0] else "upper"
     gap = ", and an empty cell means that the value is missing" if own.domain.missing is not None else ""
     meaning = (
@@ -360,7 +367,11 @@ def _end(facts: CodebookFacts, attribute: Attribute, own: Bounded, name: str) ->
 
 
 def _column(facts: CodebookFacts, attribute: Attribute, values: Sequence[Any] | None) -> FileColumn:
-    """Return a column of the file; `values` are its distinct values, or None for numbers written record by record."""
+    """Return a column of the file.
+
+    `values` are the distinct values of the column; None if the column consists of numbers that are written record by
+    record.
+    """
     treatment, domain = _treatment(facts, attribute), attribute.domain
     kind = next((each for each in KINDS if treatment.startswith(each)), "generalized")
     meaning = KINDS[kind]
@@ -388,7 +399,11 @@ def _column(facts: CodebookFacts, attribute: Attribute, values: Sequence[Any] | 
 
 
 def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missing: str | None, kind: str) -> FileColumn:
-    """Return a column of numbers, with its domain unless noisy numbers may leave it. `missing`: see `FileColumn`."""
+    """Return a column of numbers.
+
+    The ends of the domain are stated unless noise may have moved numbers out of the domain. For `missing`, see
+    `FileColumn`.
+    """
     domain = domain.numbers if isinstance(domain, Bands) else domain
     is_domain = isinstance(domain, Numbers)
     whole = is_domain and all(float(each).is_integer() for each in (domain.low, domain.step, *present))
@@ -400,7 +415,7 @@ def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missin
 def _label(
     facts: CodebookFacts, attribute: Attribute, label: str, kind: str, nameable: Collection[str] | None
 ) -> Label:
-    """Return the meaning of a label of the file. `nameable`: see `_nameable`."""
+    """Return a label of the file with its meaning; `nameable` is a result of `_nameable`."""
     said = _in_file(label, facts)
     domain, hierarchy = attribute.domain, facts.release.hierarchies.get(attribute.name)
     mark = getattr(domain, "missing", None) or facts.mark
@@ -432,7 +447,7 @@ def _interval(said: str, low: Number | None, high: Number | None, missing: bool)
 def _covering(
     attribute: Attribute, hierarchy: Generalization, label: str, said: str, mark: str, nameable: Collection[str] | None
 ) -> Label:
-    """Return the meaning of a label of a hierarchy."""
+    """Return a label of a hierarchy with its meaning."""
     if attribute.numeric and (isinstance(hierarchy, OnALine) or len(hierarchy.runs(label)) == 1):
         return _interval(said, *hierarchy.bounds(label), hierarchy.covers_missing(label))
     leaves = _leaves(hierarchy)
@@ -449,7 +464,10 @@ def _covering(
 def _suppressed(
     facts: CodebookFacts, attribute: Attribute, hierarchy: Generalization | None, said: str, may_lack: bool
 ) -> Label:
-    """Return the label `*` with the ends of a domain of numbers or all members of public categories."""
+    """Return the label `*` with its meaning.
+
+    The label has the ends of a domain of numbers, or all members of a public domain of categories.
+    """
     domain = attribute.domain
     numbers = domain.numbers if isinstance(domain, Bands) else domain
     if isinstance(numbers, Numbers):
@@ -464,9 +482,10 @@ def _suppressed(
 
 
 def _nameable(facts: CodebookFacts, attribute: Attribute) -> set[str] | None:
-    """Return the values of a column that may be named as members; None if all values may be named.
+    """Return the values of a column that may be listed as members; None if all values may be listed.
 
-    If the domain was read from the records, these are the values that ten or more people share and those in the file.
+    If the domain was read from the records, the values that ten or more people share, and the values in the file, may
+    be listed.
     """
     hierarchy = facts.release.hierarchies.get(attribute.name)
     if hierarchy is None or not getattr(attribute.domain, "of_records", False):
@@ -486,7 +505,7 @@ def _treatment(facts: CodebookFacts, attribute: Attribute) -> str:
 
 
 def _in_file(said: str, facts: CodebookFacts) -> str:
-    """Return a text as it is written in the file."""
+    """Return a text as it is written in the file, in which formulas may be escaped."""
     return str(spreadsheets.escape([said])[0]) if facts.is_escaped else said
 
 
@@ -500,7 +519,7 @@ def _shown(number: Number | None) -> str:
 
 
 def _plain(number: Any) -> Number | None:
-    """Return a number as JSON writes it: whole numbers without a decimal point."""
+    """Return a number for JSON, with whole numbers as int; None for a missing number."""
     if number is None or number != number:
         return None
     number = number.item() if isinstance(number, np.generic) else number

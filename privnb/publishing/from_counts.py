@@ -42,18 +42,18 @@ class Seen(NamedTuple):
 
 
 class CountsRelease(NamedTuple):
-    """A release made from counts.
+    """A release that was made from the combinations of a table and their counts.
 
     Attributes
     ----------
     job : Job
-        The job, which opens the counted records.
+        The job, whose records were counted.
     pairs : dict of str to pyarrow.Table
-        The values that were counted as one value; see `LongTable.replaced`.
+        The values that were counted as the same value; see `LongTable.replaced`.
     found : pyarrow.Table
-        The combinations in the types of the engine, and the number of records with each.
+        The combinations in the types of the engine, and the number of records with each combination.
     row : integer array
-        The row of the release for each combination; -1 if the combination is not published.
+        The position of the release's row for each combination; -1 if the combination is not published.
     release : Release
     seen : Seen
     """
@@ -72,9 +72,9 @@ def release_from_counts(job: Job) -> CountsRelease:
     Raises
     ------
     SanitizationError
-        As in `Sanitizer.sanitize`, and for a sanitizer that works record by record.
+        For the reasons that `Sanitizer.sanitize` states, and for a sanitizer that works record by record.
     SchemaError
-        For values outside their domains, and for more combinations than the memory holds.
+        For values outside their domains, and for more combinations than fit into the memory.
     """
     if not job.sanitizer.by_combinations:
         raise SanitizationError(
@@ -101,10 +101,10 @@ def release_from_counts(job: Job) -> CountsRelease:
 
 
 def _merged(job: Job, table: LongTable) -> dict[str, pa.Table]:
-    """Return the values of counted columns that are published as one value, in the form for `LongTable.replaced`.
+    """Return the values of counted columns that are published as the same value, for `LongTable.replaced`.
 
-    Such values are numbers within one step of their domain, and sensitive numbers within one band. Otherwise each of
-    them would form a combination of its own.
+    Such values are numbers that are rounded to the same step of their domain, and sensitive numbers in the same band.
+    If these values were not replaced by one value, each of them would form a separate combination.
     """
     import pyarrow as pa
 
@@ -130,7 +130,7 @@ def _merged(job: Job, table: LongTable) -> dict[str, pa.Table]:
 
 
 def _seen(job: Job, table: LongTable, found: pa.Table, row: IntArray, release: Release) -> Seen:
-    """Return the release with the columns that are published record by record."""
+    """Return the input of the gate: the release with those columns that are published record by record."""
     import pyarrow as pa
 
     schema = replace(

@@ -1,7 +1,7 @@
-"""Releases from file to file, for tables of any length and with limited memory; a file is written whole or not at all.
+"""Releases from file to file, for tables of any length, with limited memory; a release is written whole or not at all.
 
-Sanitizers that work on combinations need only the count of each combination. An engine computes the counts, and the
-sanitizer works on them. The release is checked like every other release, and each row is written as often as it occurs.
+Sanitizers that work on combinations need only the count of each combination, which an engine computes. The release is
+checked like every other release, and each row is written as often as it occurs.
 """
 
 from __future__ import annotations
@@ -96,48 +96,51 @@ def sanitize(
     Parameters
     ----------
     source : str or path-like
-        A CSV or Parquet file, a folder of such parts, or the name of a described dataset.
+        A CSV or Parquet file, a folder with such files as parts of the table, or the name of a described dataset.
     model : str or Sanitizer
-        Models that every class must satisfy, such as `"k=10, t=0.2:salary"` (see `model_spec.parse_sanitizer`), or a
-        sanitizer.
+        The privacy models that every class must satisfy, such as `"k=10, t=0.2:salary"` (see
+        `model_spec.parse_sanitizer`), or a sanitizer.
     out : str or path-like
-        A file that ends in .parquet or .csv, or a folder. The provenance is written next to it.
+        The path of a file that ends in .parquet or .csv, or of a folder. The provenance is written next to this file or
+        folder.
     algorithm : str
-        The sanitizer that enforces `model`, by its class or its title such as "local recoding".
+        The sanitizer that enforces `model`, by the name of its class or by its title, such as "local recoding".
     dataset : str or path-like, optional
         The dataset whose description applies to the columns of a file.
     study : str, optional
-        As in `load`.
+        See `load`.
     memory : str
-        The memory for the whole work, such as "800MB" or "2GB".
+        The memory that the whole process may use, such as "800MB" or "2GB".
     companions : function, optional
-        `companions(made, written, release)` returns the texts of further files next to the release, by the endings of
-        their names. This function is called when the file is complete but still hidden; the arguments are the path of
-        the file, a PublishedTable and a Release. If it raises an error, nothing is left at `out`.
+        A function of three arguments: the path of the file, the PublishedTable and the Release. It returns the texts of
+        further files to write next to the release, by the endings of their names. The function is called when the file
+        is complete but still hidden. If it raises an error, nothing is left at `out`.
     sample : int
-        The number of random records for a sanitizer that works record by record; 0 means all records.
+        The number of random records that a sanitizer that works record by record uses; 0 means all records.
     spreadsheet_safe : bool
-        Whether an apostrophe is put before each text in a CSV file that a spreadsheet would run as a formula.
+        Whether, in a CSV file, an apostrophe is put before each text that a spreadsheet program would run as a formula.
     roles : dict of str to Role, optional
-        As in `load`.
+        See `load`.
     rule : Rule, optional
-        The requirements of a policy for the release. If it is None, the promises of its models apply.
+        The requirements of a policy for the release. If it is None, the release must satisfy what its models promise.
     allow : str, optional
-        The owner's reason for a release that the gate refuses; provenance and output repeat the reason.
+        The owner's reason for a release that the gate refuses; the provenance and the output repeat the reason.
     encoding : str, optional
-        The encoding of text files that are not UTF-8 and have no description. If it is None, privnb uses the encoding
-        that it proposes, unless another one fits equally well.
+        The encoding of text files that are not in UTF-8 and have no description. If it is None, privnb uses the
+        encoding that it proposes; an error is raised if another encoding fits equally well.
     outside : str
-        The treatment of values outside a described domain, as in `load`; provenance and output state it.
+        The treatment of values outside a described domain; see `load`. The provenance and the output state the
+        treatment.
     bounds : bool
         Whether each range of numbers is written as two columns: `age` as `age_low` and `age_high`.
     force : bool
-        Whether the release replaces an older release at `out` together with the files next to it.
+        Whether the release replaces an older release at `out`, together with the files next to the older release.
     rehearsal : bool
-        Whether the release is made only for its card and is not published. A refusal of the gate is then only recorded.
-        `out` is then a temporary file.
+        Whether the release is made only for its card and is not published. If true, `out` is a temporary file, and a
+        refusal of the gate is recorded but raises no error.
     call : str
-        The command for the provenance, without folders. If it is empty, the provenance states this call in Python.
+        The command that the provenance states, without folders. If it is empty, the provenance states this call in
+        Python.
 
     Returns
     -------
@@ -146,9 +149,10 @@ def sanitize(
     Raises
     ------
     SanitizationError
-        As in `Sanitizer.sanitize`, and `gate.Refused` for a release that must not be published.
+        For the reasons that `Sanitizer.sanitize` states. The subclass `gate.Refused` is raised for a release that must
+        not be published.
     SchemaError
-        For a table that does not fit its description, or that has more combinations than the memory holds.
+        For a table that does not conform to its description, or that has more combinations than fit into the memory.
     OSError
         For a file that cannot be read or written. Nothing is left at `out`.
     """
@@ -221,7 +225,7 @@ def sanitize(
 
 
 def _in_python(given: Mapping[str, Any]) -> str:
-    """Return the call of `sanitize` with these arguments, without folders."""
+    """Return, as Python code, the call of `sanitize` with these arguments, without folders."""
     paths = {name: Path(given[name]) for name in ("source", "out", "dataset") if given[name] is not None}
     named = {
         name: value for name, value in given.items() if not callable(value) and not isinstance(value, PublicationRule)
@@ -230,7 +234,7 @@ def _in_python(given: Mapping[str, Any]) -> str:
 
 
 def _keep_inputs(out: Path, inputs: Sequence[Path]) -> None:
-    """Raise OutputExistsError if the files to replace at `out` are or contain an input."""
+    """Raise OutputExistsError if a file to replace at `out` is an input or contains an input."""
     there = [each.resolve() for each in (out, *writing.list_companions(out))]
     for path in (each.resolve() for each in inputs if each.exists()):
         if path in there or out.resolve() in path.parents:
@@ -240,7 +244,7 @@ def _keep_inputs(out: Path, inputs: Sequence[Path]) -> None:
 
 
 def _bounds_facts(bounded: Mapping[str, Bounded], spreadsheet_safe: bool) -> dict[str, dict[str, Any]]:
-    """Return the facts of a provenance on columns that are written as two columns, by their names in the file."""
+    """Return the facts for a provenance about columns that are written as two columns, by their names in the file."""
 
     def in_file(name: str) -> str:
         return str(spreadsheets.escape([name])[0]) if spreadsheet_safe else name
@@ -250,7 +254,7 @@ def _bounds_facts(bounded: Mapping[str, Bounded], spreadsheet_safe: bool) -> dic
 
 
 def _bounds_said(bounded: Mapping[str, Bounded]) -> list[Notice]:
-    """Return a sentence on the columns that are written as two columns, or an empty text."""
+    """Return a notice about the columns that are written as two columns; empty if there are no such columns."""
     said = "; ".join(f"{name} as {' and '.join(own.names)}" for name, own in bounded.items())
     return [
         Notice(
@@ -278,17 +282,19 @@ def _codebook(
 
 
 def _public(job: Job, held: writing.WrittenRows) -> set[str]:
-    """Return the public texts: the values in the file and those of public domains."""
+    """Return the public texts: the values in the file and the values of public domains."""
     domains = [each.domain for each in job.chosen.columns.attributes if each.domain and not each.domain.of_records]
     listed = (each.values for each in domains if isinstance(each, Categories))
     return {str(each) for values in held.values.values() for each in values or ()}.union(*listed)
 
 
 def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str] = ()) -> None:
-    """Raise SanitizationError if the provenance `text` or a word of the codebook names a person of the table.
+    """Raise SanitizationError if the provenance or the codebook contains the name of a person in the table.
 
-    Some names are not found: short names, words of the description or of our own texts, and numbers with fewer than
-    `MIN_FIGURES` digits.
+    `text` is the provenance, and `words` are the words of the codebook.
+
+    Some names are not found: short names, names that are words of the description or of privnb's own texts, and numbers
+    with fewer than `MIN_FIGURES` digits.
     """
     chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.read_columns(files)}
@@ -313,7 +319,7 @@ def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str]
 
 @progress.step("looking for records that occur more than once")
 def _copies(job: Job, files: list[File]) -> list[Notice]:
-    """Return a sentence if each record of the files occurs more than once; otherwise, return nothing."""
+    """Return a notice if each record of the files occurs more than once; otherwise, an empty list."""
     chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.read_columns(files)}
     names = [name for name in chosen.columns.names() if name in there]
@@ -324,7 +330,10 @@ def _copies(job: Job, files: list[File]) -> list[Notice]:
 
 @progress.step("making the release of the combinations")
 def _of_counts(job: Job, bounds: bool) -> tuple[Release, from_counts.Seen, Rows, dict[str, Bounded]]:
-    """Return a release of counts, the input of the gate, the rows, and the columns that are written as two columns."""
+    """Return a release that is made from counts, the input of the gate, the rows to write, and the bounds.
+
+    The bounds are the columns that are written as two columns.
+    """
     made = from_counts.release_from_counts(job)
     columns, times, place = made.release.counted_rows()
     labels = {name: values for name, (_, values) in columns.items()}
@@ -341,7 +350,10 @@ def _of_counts(job: Job, bounds: bool) -> tuple[Release, from_counts.Seen, Rows,
 def _in_parts(
     job: Job, folder: Path, sample: int, bounds: bool
 ) -> tuple[Release, from_counts.Seen, Rows, dict[str, Bounded]]:
-    """Return a release in parts, the input of the gate, the rows, and the columns that are written as two columns."""
+    """Return a release that is made in parts, the input of the gate, the rows to write, and the bounds.
+
+    The bounds are the columns that are written as two columns.
+    """
     parts = chunked.release_in_chunks(job, folder / "parts.parquet", sample)
     release, seen = chunked.check_label_claims(parts), chunked.count_for_gate(parts)
     batches, types = chunked.sort_rows(parts)
@@ -355,7 +367,7 @@ def _in_parts(
 
 
 def _split(names: Sequence[str], cells: Sequence[pa.Array], bounded: Mapping[str, Bounded]) -> list[pa.Array]:
-    """Return columns of some rows, with ranges of numbers split into two columns."""
+    """Return the columns of some rows, in which each column of ranges in `bounded` is replaced by two columns."""
     pairs = zip(names, cells, strict=True)
     return [each for name, column in pairs for each in (bounded[name].split(column) if name in bounded else [column])]
 
@@ -363,7 +375,7 @@ def _split(names: Sequence[str], cells: Sequence[pa.Array], bounded: Mapping[str
 def _bounded(release: Release, labels: Mapping[str, Iterable[Any]], names: Sequence[str]) -> dict[str, Bounded]:
     """Return the columns of ranges of numbers that are written as two columns.
 
-    `labels` holds the published labels by column, and `names` the names of all columns in the file.
+    `labels` holds the published labels of each column, and `names` lists the names of all columns in the file.
     """
     found = {}
     for name in (name for name in labels if name in release.columns and name not in release.treated(*UNTRUE)):
@@ -382,10 +394,10 @@ def _bounded(release: Release, labels: Mapping[str, Iterable[Any]], names: Seque
 def _beside(
     made: from_counts.CountsRelease, place: IntArray, times: IntArray
 ) -> Iterator[tuple[IntArray, list[pa.Array]]]:
-    """Yield the columns that are published record by record: the row of the release of each record, and its cells.
+    """Yield the position of the row, and the cells in the columns that are published record by record, of each record.
 
-    The records are sorted by their row and, within a row, by a hash that nobody can repeat. Raises SanitizationError at
-    the end if a row has another number of records than `times` states.
+    The records are sorted by the position of their row and, within a row, by a hash that nobody can repeat. At the end,
+    raises SanitizationError if the number of records of a row differs from `times`.
     """
     import pyarrow as pa
 
@@ -422,7 +434,10 @@ def _described(
     folder: Path,
     settings: Mapping[str, Any],
 ) -> tuple[DatasetDescription, list[File], Sequence[Notice]]:
-    """Return the description of a source, its files, and the guesses if the source has no description."""
+    """Return the description of a source, the files, and notices about an inferred description.
+
+    If the source has no description, a description is inferred.
+    """
     if "://" in str(source):
         raise SchemaError(
             f"`source` must be a path on this machine; got the address '{source}'. Copy the file to a folder first."
@@ -455,6 +470,6 @@ def _described(
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:
-    """Return facts of a file that change with its content."""
+    """Return facts about a file, at least one of which changes if the content of the file changes."""
     stat = os.stat(path)
     return stat.st_ino, stat.st_size, stat.st_mtime_ns

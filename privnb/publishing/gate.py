@@ -1,12 +1,13 @@
-"""The gate decides whether a release may be published.
+"""The gate, which decides whether a release may be published.
 
 The same rule applies to files, frames, the explorer, decisions, cards and `check`.
 
-A policy sets a minimum class size. Without a policy, the gate refuses a release that singles people out. This is the
-case if fewer people share a combination of published true values than the models of the release promise, or if a person
-is unique and no model promises a number. The gate also reports notices, which do not lead to a refusal: how often
-people are re-identified in altered columns, for how many people the sensitive value is certain, and which columns the
-owner states to be unknowable. An owner who publishes a refused release overrides the gate, and the reason is recorded.
+A policy states a minimum class size, and the gate refuses a release in which fewer people share a combination of
+published true values. Without a policy, the models of the release may promise a minimum number of people; if no model
+promises a number, the minimum is two people. The gate also reports notices, which do not lead to a refusal: how often
+an adversary re-identifies people by altered columns, for how many people the sensitive value is certain, and which
+columns nobody can know according to the owner. An owner who publishes a refused release overrides the gate, and the
+reason is recorded.
 """
 
 import re
@@ -71,13 +72,14 @@ class PublicationRule:
     Parameters
     ----------
     policy : str
-        The policy's name.
+        The name of the policy.
     min_class_size : int
         The minimum number of people who must share each combination of published true values.
     certain_at_most : float, optional
-        The largest share of people whose sensitive value may be certain; None if the policy states no share.
+        The maximum share of people whose sensitive value may be certain, from 0 to 1; None if the policy states no
+        share.
     broken : tuple of str
-        Other requirements that the measured release breaks, as sentences.
+        The other requirements that the measured release breaks, as sentences.
     """
 
     policy: str
@@ -88,13 +90,13 @@ class PublicationRule:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the gate as data; `str()` returns its sentence."""
+    """A finding of the gate as data; `str()` returns the finding as a sentence."""
 
     kind: ClassVar[str]
 
     @property
     def notice(self) -> Notice:
-        """The sentence as a notice, with the kind as its code."""
+        """The finding as a notice, whose code is the kind of the finding."""
         return Notice(str(self), self.kind.replace(" ", "-"))
 
     def data(self) -> dict[str, Any]:
@@ -107,22 +109,22 @@ class Finding:
 
 @dataclass(frozen=True)
 class SmallGroups(Finding):
-    """People who share a combination of published true values with too few others.
+    """The finding that people share a combination of published true values with too few other people.
 
     Parameters
     ----------
     columns : tuple of str
-        All columns of the combinations.
+        All columns whose combinations are counted.
     responsible : tuple of str
-        The columns that single people out: without them, enough people share each combination.
+        The columns that single people out. Without these columns, enough people share each combination.
     exact_known : tuple of str
-        Quasi-identifiers among the responsible columns.
+        The quasi-identifiers among the responsible columns.
     people, of : int
-        The number of people in such combinations, and the number of all people.
+        The number of people who share their combination with too few other people, and the number of all people.
     least : int
         The minimum number of people who must share a combination.
     policy : str
-        The policy that sets this number; empty if the models of the release promise it.
+        The policy that states the minimum number; empty if the models of the release promise it.
     """
 
     columns: tuple[str, ...]
@@ -160,7 +162,7 @@ class SmallGroups(Finding):
 
 @dataclass(frozen=True)
 class BrokenPolicy(Finding):
-    """A requirement of the policy that the measured release breaks."""
+    """The finding that the measured release breaks a requirement of the policy."""
 
     policy: str
     what: str
@@ -172,7 +174,7 @@ class BrokenPolicy(Finding):
 
 @dataclass(frozen=True)
 class NotCounted(Finding):
-    """Combinations of published true values that were not counted, because they do not fit into the memory."""
+    """The finding that the combinations of published true values do not fit into the memory and were not counted."""
 
     columns: tuple[str, ...]
     combinations: int
@@ -188,7 +190,7 @@ class NotCounted(Finding):
 
 @dataclass(frozen=True)
 class CertainValue(Finding):
-    """People whose sensitive value is certain to an adversary who knows some published columns.
+    """The finding that an adversary who knows some published columns is certain of the sensitive value of people.
 
     Parameters
     ----------
@@ -196,15 +198,16 @@ class CertainValue(Finding):
     columns : tuple of str
         The columns that the adversary knows.
     people, of : int
-        The number of people whose value is certain, and the number of all people or of all examined people.
+        The number of people whose value is certain, and the number of all people or, if people were drawn, of the
+        people who were examined.
     at_most : float, optional
-        The share of people that the policy allows.
+        The maximum share of people that the policy allows, from 0 to 1.
     nearest : bool
-        Whether the adversary uses the nearest rows, because cells are altered or synthetic.
+        Whether the adversary uses the rows nearest to a person, because cells are altered or synthetic.
     drawn : bool
         Whether the examined people were drawn at random.
     withheld : bool
-        Whether the number is withheld because it reveals a group of few people, see `certainty.reveals_small_rest`.
+        Whether the number is withheld, because it reveals a group of few people; see `certainty.reveals_small_rest`.
     """
 
     sensitive: str
@@ -241,7 +244,7 @@ class CertainValue(Finding):
 
 @dataclass(frozen=True)
 class FoundInAltered(Finding):
-    """The share of people whom an adversary re-identifies by means of altered cells.
+    """The finding that an adversary re-identifies a share of the people by altered cells.
 
     Parameters
     ----------
@@ -250,9 +253,10 @@ class FoundInAltered(Finding):
     known : tuple of str
         All columns that the adversary knows.
     share, low, high : float, optional
-        The share of people who are re-identified, with its 95% interval; None if no attack measured it.
+        The share of people who are re-identified, from 0 to 1, and its 95% interval; None if no attack measured the
+        share.
     chance : float, optional
-        The share of people who would be re-identified if a row were drawn at random for each of them.
+        The share of people who would be re-identified if a random row were drawn for each person.
     asked : int
         The number of people whom the attack tried to re-identify.
     """
@@ -291,14 +295,15 @@ class FoundInAltered(Finding):
 
 @dataclass(frozen=True)
 class Reproduced(Finding):
-    """People who have a unique combination of knowable values that also occurs in a synthetic row.
+    """The finding that unique combinations of people's knowable values also occur in synthetic rows.
 
     Parameters
     ----------
     columns : tuple of str
         The columns that the adversary knows.
     people, of : int
-        The number of such people, or None if nobody counted them; and the number of all people.
+        The number of people who have such a combination, None if nobody counted these people; and the number of all
+        people.
     """
 
     columns: tuple[str, ...]
@@ -318,7 +323,7 @@ class Reproduced(Finding):
 
 @dataclass(frozen=True)
 class Recorded(Finding):
-    """A finding about altered or synthetic rows that the provenance records and a file cannot show."""
+    """A finding about altered or synthetic rows that is recorded in the provenance, because a file cannot show it."""
 
     said: str
     kind = "recorded"
@@ -329,7 +334,10 @@ class Recorded(Finding):
 
 @dataclass(frozen=True)
 class StatedUnknowable(Finding):
-    """Columns that nobody can know according to the owner, each with the reason."""
+    """The finding that, according to the owner, nobody can know some columns.
+
+    `reasons` holds pairs of a column and the owner's reason.
+    """
 
     reasons: tuple[tuple[str, str], ...]
     kind = "cannot be known"
@@ -344,9 +352,9 @@ class StatedUnknowable(Finding):
 
 @dataclass(frozen=True)
 class StatedPublic(Finding):
-    """Sensitive attributes whose distribution the owner declares public.
+    """The finding that the owner declares the distribution of some sensitive attributes public.
 
-    Each attribute comes with its name, its most common value and the share of that value.
+    For each attribute, the finding holds the name, the most common value, and the share of this value.
     """
 
     values: tuple[tuple[str, str, float], ...]
@@ -364,7 +372,10 @@ class StatedPublic(Finding):
 
 @dataclass(frozen=True)
 class StatedHarmless(Finding):
-    """Values of sensitive attributes that harm nobody according to the owner, each with attribute and reason."""
+    """The finding that, according to the owner, some values of sensitive attributes harm nobody.
+
+    For each value, the finding holds the attribute and the owner's reason.
+    """
 
     values: tuple[tuple[str, str, str], ...]
     kind = "harmless values"
@@ -376,7 +387,7 @@ class StatedHarmless(Finding):
 
 @dataclass(frozen=True)
 class TogetherAlone(Finding):
-    """Sensitive values that single a person out together with the values that an adversary may know."""
+    """The finding that sensitive values, together with values that an adversary may know, single a person out."""
 
     sensitive: tuple[str, ...]
     kind = "sensitive values together"
@@ -397,11 +408,11 @@ class Verdict:
     sanitizer : str
         The sanitizer of the release.
     reasons : tuple of Finding
-        The reasons for a refusal; empty if the release is allowed.
+        The findings that are reasons for a refusal; empty if the release is allowed.
     notices : tuple of Finding
-        Facts for the person who publishes the release.
+        The findings that the person who publishes the release should know, and that lead to no refusal.
     override : str
-        The owner's reason for a refused release; empty if nothing is refused or no reason is given.
+        The owner's reason to publish a refused release; empty if the release is allowed or if no reason is given.
     """
 
     sanitizer: str
@@ -421,7 +432,7 @@ class Verdict:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All reasons and notices."""
+        """All findings: the reasons and the notices."""
         return (*self.reasons, *self.notices)
 
     @property
@@ -431,7 +442,7 @@ class Verdict:
 
     @property
     def sentences(self) -> list[Notice]:
-        """The verdict in sentences, with the most important one first."""
+        """The verdict in sentences, beginning with the most important sentence."""
         said = [Notice(self.refusal, "refused")] if self.reasons else []
         if self.override:
             said.append(Notice(f"The owner of the release overrides this refusal: {self.override}", "override"))
@@ -443,7 +454,10 @@ class Verdict:
         return {"allowed": self.allowed, "reasons": reasons, "notices": notices, "override": self.override}
 
     def check(self) -> "Verdict":
-        """Return the verdict. Raise Refused if the release must not be published."""
+        """Return the verdict itself.
+
+        Raises Refused if the release must not be published.
+        """
         if not self.may_leave:
             raise Refused(self)
         return self
@@ -461,7 +475,10 @@ class Refused(SanitizationError):
 
 
 def check_allow(allow: str | None) -> str:
-    """Return the reason of an override, or an empty text for None. Raise UsageError for a blank reason."""
+    """Return the reason of an override; for None, return an empty text.
+
+    Raises UsageError for a blank reason.
+    """
     if allow is None:
         return ""
     expect.kind("allow", allow, str)
@@ -483,22 +500,22 @@ def gate(
     findings: Sequence[Finding] = (),
     allow: str | None = None,
 ) -> Verdict:
-    """Return whether a release may be published and, if not, why.
+    """Return the verdict whether a release may be published and, if it may not, the reasons.
 
     Parameters
     ----------
     release : Release
-        A release of records or of counts, with every published column that an adversary may know.
+        A release that holds records or counts, with every published column that an adversary may know.
     rule : Rule, optional
-        The requirements of a policy. If it is None, the promises of the models of the release apply.
+        The requirements of a policy. If it is None, the release must satisfy what its models promise.
     known : collection of str
-        Columns that an adversary may know in addition to the knowable columns of the schema.
+        The columns that an adversary may know in addition to the knowable columns of the schema.
     original : Dataset, optional
-        The original table, whose people are searched in altered columns.
+        The original table. An attack tries to re-identify the people of this table by altered columns.
     findings : sequence of Finding
-        Earlier findings. A `NotCounted` leads to a refusal; all other findings are notices.
+        Earlier findings. A `NotCounted` finding leads to a refusal; all other findings are notices.
     allow : str, optional
-        The owner's reason for a refused release.
+        The owner's reason to publish a refused release.
 
     Examples
     --------
@@ -541,10 +558,10 @@ def gate(
 
 
 def list_known_columns(release: Release, known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the columns with true cells that an adversary may know, quasi-identifiers first.
+    """Return the columns with true cells that an adversary may know, beginning with the quasi-identifiers.
 
-    Cells that depend on the value alone, as after rounding and top coding, count as true: see `Provenance.recoded`.
-    Altered columns with missing numbers are included, because a missing cell is true: see `_true_codes`.
+    Cells that depend only on the value, such as rounded or top-coded cells, count as true; see `Provenance.recoded`.
+    Altered columns with missing numbers are included, because a missing cell is true; see `_true_codes`.
     """
     if release.provenance.rows is Rows.SYNTHETIC:
         return ()
@@ -565,20 +582,29 @@ def _has_missing(release: Release, name: str) -> bool:
 
 
 def _true_codes(release: Release, name: str) -> tuple[IntArray, Sequence[Any] | Array]:
-    """Return `Release.coded` of a column; for an altered column, only whether each number is missing."""
+    """Return the result of `Release.coded` for a column.
+
+    For an altered column with missing numbers, the codes state only whether each number is missing.
+    """
     if _is_true(release, name) or not _has_missing(release, name):
         return release.coded(name)
     return decode_column(release.cells[name]).isna().to_numpy().astype(np.int64), ("a number", "missing")
 
 
 def find_promised_k(release: Release) -> int:
-    """Return the number of people who share each combination by the promise of the models, or `NOBODY_ALONE`."""
+    """Return the minimum number of people who share each combination according to the release's models.
+
+    Without such a model, the result is `NOBODY_ALONE`.
+    """
     found = [model.k for model in release.provenance.claims if hasattr(model, "k") and not hasattr(model, "population")]
     return max([NOBODY_ALONE, *(int(k) for k in found if expect.is_whole(k))])
 
 
 def _grouped(release: Release, names: Collection[str]) -> IntArray:
-    """Return the group of each row, where rows with equal values in some columns form a group: integer array from 0."""
+    """Return the number of the group of each row, as an integer array (rows,) from 0.
+
+    A group consists of the rows with equal true values in the columns `names`.
+    """
     columns = [_true_codes(release, name) for name in names]
     if not columns:
         return np.zeros(len(release), dtype=np.int64)
@@ -590,7 +616,7 @@ def _sizes(release: Release, groups: IntArray) -> IntArray:
 
 
 def _small_groups(release: Release, names: tuple[str, ...], rule: PublicationRule | None) -> SmallGroups | None:
-    """Return the finding on people who share a combination with too few others, or None without such people."""
+    """Return the finding about people who share a combination with too few other people; None without such people."""
     least = find_promised_k(release) if rule is None else rule.min_class_size
     groups = _grouped(release, names)
     small = _sizes(release, groups) < least
@@ -609,10 +635,10 @@ def _small_groups(release: Release, names: tuple[str, ...], rule: PublicationRul
 
 
 def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[str, ...]:
-    """Return the columns without which at least `least` people share each combination.
+    """Return the columns that must be left out so that at least `least` people share each combination.
 
-    Columns are added one by one, quasi-identifiers first and columns with many values last. A column that makes a group
-    too small is responsible and is left out of the further steps.
+    Columns are added one by one, beginning with the quasi-identifiers, and in the order of their numbers of values. If
+    an added column makes a group too small, the column is returned and is removed again before the next step.
     """
     own = release.schema.quasi_identifiers
     order = sorted(names, key=lambda name: (name not in own, len(_true_codes(release, name)[1])))
@@ -629,7 +655,10 @@ def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[
 
 
 def _most(certain: Sequence[CertainValue], rule: PublicationRule | None) -> list[CertainValue]:
-    """Return for each sensitive attribute the finding with the most people, and the share that the policy allows."""
+    """Return, for each sensitive attribute, the finding with the largest share of people.
+
+    The findings also contain the share that the policy allows.
+    """
     at_most = None if rule is None else rule.certain_at_most
     most: dict[str, CertainValue] = {}
     for each in certain:
@@ -659,7 +688,10 @@ def _certain(release: Release, names: tuple[str, ...]) -> Iterator[CertainValue]
 
 
 def _group_indistinguishable(release: Release, names: tuple[str, ...]) -> IntArray:
-    """Return the group of each row; no true value and no average over a class distinguishes the rows of a group."""
+    """Return the number of the group of each row, as an integer array (rows,).
+
+    No true value, and no average over a class, distinguishes the rows of a group.
+    """
     groups = _grouped(release, names)
     if release.groups is None:
         return groups
@@ -675,7 +707,7 @@ def _certain_people(
     people: IntArray | None,
     times: IntArray | None,
 ) -> tuple[int, int]:
-    """Return the numbers of people with a certain harmful value and of people whose value is guessed correctly."""
+    """Return the number of people whose value is certain and harmful, and of those whose value is guessed correctly."""
     free = are_harmless(attribute, values)
     public = public_shares(attribute, codes, values, people, times)
     sizes = count_people_by_group(groups, people, times=times)
@@ -690,7 +722,7 @@ def _certain_people(
 
 
 def _together(release: Release, names: tuple[str, ...]) -> TogetherAlone | None:
-    """Return the sensitive attributes that single a person out together with known columns, or None."""
+    """Return the finding about sensitive attributes that, together with known columns, single a person out, or None."""
     sensitive = tuple(name for name in release.schema.sensitive if _is_true(release, name) and name not in names)
     if len(sensitive) < 2 or _sizes(release, _grouped(release, [*names, *sensitive])).min() >= NOBODY_ALONE:
         return None
@@ -698,7 +730,9 @@ def _together(release: Release, names: tuple[str, ...]) -> TogetherAlone | None:
 
 
 def measure_found_in_altered(release: Release, original: Dataset | None = None) -> list[Finding]:
-    """Return at most one finding: how many of `MAX_LOOKED_FOR` people an attack re-identifies by altered cells.
+    """Return at most one finding: the share of people whom an attack re-identifies by altered cells.
+
+    The attack tries to re-identify at most `MAX_LOOKED_FOR` people.
 
     Parameters
     ----------
@@ -729,12 +763,13 @@ def measure_found_in_altered(release: Release, original: Dataset | None = None) 
 def count_certain_in_altered(release: Release, original: Dataset | None = None) -> list[CertainValue]:
     """Count the people whose sensitive value becomes certain through altered or synthetic rows.
 
-    There is one finding for each attribute with such people, measured with people of the original table.
+    The result has one finding for each sensitive attribute for which there are such people. The people are those of the
+    original table, or a random sample of them.
 
     Parameters
     ----------
     release, original
-        As in `measure_found_in_altered`.
+        See `measure_found_in_altered`.
     """
     nobody = release.provenance.rows is Rows.SYNTHETIC
     altered = nobody or release.treated("noisy", "perturbed", "synthetic")
@@ -767,7 +802,7 @@ def _is_withheld(people: int, of: int, right: int, tells: bool = False) -> bool:
 
 
 def _some_records(data: Dataset, records: IntArray, most: int) -> tuple[IntArray, bool]:
-    """Return the records of at most `most` people, as an integer array, and whether these people were drawn."""
+    """Return the records of at most `most` people, as an integer array, and whether people were drawn at random."""
     owner = records if data.people is None else data.people[records]
     people = np.unique(owner)
     if len(people) <= most:
@@ -780,7 +815,7 @@ def _is_neutral(release: Release, name: str) -> bool:
 
 
 def _found(release: Release, original: Dataset) -> tuple[NDArray[np.float64], float]:
-    """Return the probability of re-identifying each drawn person, as a float array, and the probability by chance."""
+    """Return the probability of re-identifying each drawn person, as a float array, and that of a random row."""
     published, key = release._published(0)
     owner = np.arange(len(original)) if original.people is None else original.people
     assert key is not None  # each row belongs to a person
@@ -798,7 +833,7 @@ def _found(release: Release, original: Dataset) -> tuple[NDArray[np.float64], fl
 
 
 def _reproduced(release: Release, original: Dataset | None) -> Reproduced:
-    """Count the people whose unique known values occur in a synthetic row."""
+    """Return the finding about people whose unique combination of knowable values occurs in a synthetic row."""
     of = release.headcount if original is None else original.headcount
     names = () if original is None else tuple(name for name in original.schema.knowable if name in release.cells)
     if original is None or not names:
@@ -834,16 +869,16 @@ def judge_file(
     Parameters
     ----------
     table : Unknown
-        The file.
+        The file to judge.
     schema : Schema
         The columns of the original table.
     done : mapping
-        The provenance of the file as plain values. If it is empty, every cell counts as true.
+        The provenance of the file as plain values. If it is empty, every cell counts as a true cell.
     memory : Memory
     buckets : DataFrame, optional
         The second table of a bucketized release.
     rule, findings, allow
-        As in `gate`.
+        See `gate`.
     """
     there = [name for name in schema.published if spreadsheets.name_in_file(done, name) in table.names]
     provenance = read_provenance(schema, done)
@@ -865,7 +900,10 @@ def judge_file(
 def _counted_in_file(
     table: UndescribedTable, names: list[str], done: Mapping[str, Any], memory: Memory, rows: Rows
 ) -> tuple[pd.DataFrame | None, IntArray | None]:
-    """Return the combinations of some columns of a file and their counts; None if there are too many."""
+    """Return the combinations of some columns of a file and the counts of the combinations.
+
+    Both items are None if the combinations do not fit into the memory.
+    """
     if not names or rows is Rows.SYNTHETIC:
         return pd.DataFrame(index=[0]), np.ones(1, dtype=np.int64)
     try:
@@ -876,7 +914,7 @@ def _counted_in_file(
 
 
 def _recorded(done: Mapping[str, Any]) -> list[Recorded]:
-    """Return the findings on altered or synthetic rows that a provenance records."""
+    """Return the findings about altered or synthetic rows that a provenance records."""
     found = [*done.get("gate", {}).get("reasons", ()), *done.get("gate", {}).get("notices", ())]
     kinds = FoundInAltered.kind, Reproduced.kind
     return [
@@ -891,7 +929,7 @@ def _counts(schema: Schema, name: str) -> bool:
 
 
 def read_provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
-    """Return the facts that the gate needs from a provenance of plain values."""
+    """Return the facts that the gate needs, from a provenance that consists of plain values."""
     promised = [int(found[1]) for claim in done.get("claims", ()) if (found := K.match(claim))]
     columns = {}
     for name, said in done.get("columns", {}).items():
@@ -909,7 +947,7 @@ def read_provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
 
 
 def _people(people: int, of: int) -> str:
-    """Return a number of people and their share in words, without counts of few people."""
+    """Return a phrase with a number of people and their share, without counts of few people."""
     if withholding.is_few(people, withholding.LIMIT):
         return f"fewer than {withholding.LIMIT} people"
     return f"{people:,} people ({write_percent(people / of)})"
@@ -924,7 +962,7 @@ def _are(names: Collection[str], several: str, one: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON represents it."""
+    """Return a value in the form that JSON can represent."""
     if isinstance(value, tuple | list):
         return [_plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value

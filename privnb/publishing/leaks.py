@@ -1,22 +1,23 @@
-"""Find data of single people in pages, notebooks and tables before they are shown.
+"""Search for data of single people in pages, notebooks and tables before these are shown.
 
-`check_outputs` refuses an output that holds an original record. `find_records` searches every text and table of a
-file (see `text_extraction`) for names and identifiers, for raw records and for rare combinations of quasi-identifiers.
+`check_outputs` raises an error for an output that contains an original record. `find_records` searches every text and
+table in a file (see `text_extraction`) for names and identifiers, for raw records and for rare combinations of
+quasi-identifiers.
 
-A row of a table, or a line of a text, shows a raw record if at least one person but fewer than `min_count` people have
-the original values in it, and if these are values of
+A row of a table, or a line of a text, shows a raw record if at least one person, but fewer than `min_count` people,
+have all original values in the row or line, and if these are values of
 
-- at least half of the attributes, and at least three of them, under the column names of the original; three attributes
-  are enough if the row holds nothing else;
+- at least half of the attributes, and at least three attributes, under the column names of the original; three
+  attributes are enough if the row contains nothing else;
 - or, without such names (renamed columns, loose text, lists), at least two thirds of the attributes, and at least four
-  of them, all from one record; two of the values must be words, because numbers alone match by chance.
+  attributes, all from one record; two of the values must be words, because numbers alone match by chance.
 
-A rare combination shows three quasi-identifiers under their names, or all quasi-identifiers without names, and at least
-one value is a word.
+A row or line shows a rare combination if it contains values of at least three quasi-identifiers under their names, or
+of all quasi-identifiers without names, and if at least one of the values is a word.
 
-Some leaks are not found: an aggregate of fewer attributes that disguises a record; a name that is a common word of our
-own texts or has fewer than four letters; a number that names a person, if such numbers are so dense that a count would
-equal one of them by chance; and parts of a file that `text_extraction` does not open.
+Some leaks are not found: a record of which an aggregate shows fewer attributes; a name that is a word of privnb's own
+texts or has fewer than four letters; a number that identifies a person, if such numbers are so dense that a count would
+be equal to one of these numbers by chance; and parts of a file that `text_extraction` does not extract.
 """
 
 import functools
@@ -64,7 +65,7 @@ Finding = tuple[str, str]  # the kind of a leak, and its place
 
 @dataclass(frozen=True)
 class Leak:
-    """Data of a single person in a file; `evidence` states the place without the data."""
+    """Data of a single person in a file; `evidence` states the place of the data, but not the data."""
 
     file: str
     place: str  # "cell 4, output 1, chart data 'data-3'"
@@ -76,7 +77,7 @@ class Leak:
 
 
 class ShownRecord(NamedTuple):
-    """A record in a row of a table or in a line of a text: the number of the row, and the attributes in it."""
+    """A record in a row of a table or in a line of a text: the number of the row or line, and the attributes shown."""
 
     row: int
     attributes: list[str]
@@ -84,7 +85,7 @@ class ShownRecord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The records to protect in the roles of one study.
+    """The records to protect, with the roles of one study.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class Original:
         The published columns of the records.
     quasi_identifiers : list of str
     people : integer array (n,), optional
-        The person of each record. If it is None, each record is a different person.
+        The number of the person of each record. If it is None, each record belongs to a different person.
     """
 
     table: pd.DataFrame
@@ -100,7 +101,7 @@ class Original:
     people: IntArray | None = None
 
     def known(self, min_count: int) -> list["KnownRecords"]:
-        """Return the records and their combinations of quasi-identifiers, prepared for the search and cached."""
+        """Return the records, and their combinations of quasi-identifiers, in the form that the search needs."""
         kept = self.__dict__.setdefault("_kept", {})
         if min_count not in kept:
             kept[min_count] = [KnownRecords(self.table, min_count, self.people)]
@@ -111,7 +112,7 @@ class Original:
 
 @validated
 def find_personal_rows(rows: pd.DataFrame, originals: Sequence[Original], min_count: MinCount = LIMIT) -> BoolArray:
-    """Return which rows would reveal a single person if they were shown alone: boolean array (rows,).
+    """Return, as a boolean array (rows,), whether each row would reveal a single person if it were shown alone.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def find_personal_rows(rows: pd.DataFrame, originals: Sequence[Original], min_co
         Rows whose columns are attributes.
     originals : sequence of Original
     min_count : int
-        A combination of values that at least this many people share reveals nobody.
+        The minimum number of people; a combination of values that at least this number of people share reveals nobody.
     """
     known, names = [each for original in originals for each in original.known(min_count)], tuple(map(str, rows))
     nodes = [TextTable(names, (tuple(map(normalize_cell, row)),)) for row in rows.itertuples(index=False)]
@@ -142,9 +143,10 @@ def find_records(
     originals : sequence of Original
     names : Names
     min_count : int
-        A combination of values that at least this many people share reveals nobody.
+        The minimum number of people; a combination of values that at least this number of people share reveals nobody.
     public : sequence of str
-        Public texts that are not searched, such as the script of a library, because a letter in it may equal a value.
+        Public texts that are not searched, such as the script of a library, because a letter in such a text may equal a
+        value.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def find_records(
 
 
 def describe_place(shown: ShownRecord) -> str:
-    """Return the place of a record without its values."""
+    """Return the place of a record, without the values of the record."""
     return f"row {shown.row}: {len(shown.attributes)} attributes: {', '.join(shown.attributes[:4])}, …"
 
 
@@ -180,13 +182,13 @@ def scan_files(
     ----------
     path : str or Path
     search : function
-        A function that returns two lists of leaks in a text or table; the first one holds the leaks that `search_text`
-        finds.
+        A function that receives a text or table and returns two lists of findings. The first list holds the findings of
+        `search_text`.
     search_text : function
     mask : function
-        A function that returns the name of a place without the leaked data.
+        A function that returns the name of a place without leaked data.
     public : sequence of str
-        As in `find_records`.
+        See `find_records`.
     """
     search = functools.cache(search)  # a chart is in a notebook, on its page and on the index
     path = Path(path)
@@ -220,15 +222,15 @@ MAX_DENSITY = 1000  # if more than 1 in 1,000 numbers of a length names a person
 
 
 class Names:
-    """The names and identifiers of people, which are searched word by word.
+    """The names and identifiers of people, for which texts are searched word by word.
 
     Parameters
     ----------
     columns : dict of str to sequence of str
         The values of each identifying column.
     ours : str
-        The words of our own texts, as `join_words` returns them. One of these words, or several of them in this order,
-        do not name a person.
+        The words of privnb's own texts, as `join_words` returns them. A name that is one of these words, or a sequence
+        of these words, is not searched for.
     """
 
     what = "name or identifier"
@@ -246,13 +248,13 @@ class Names:
                 self.first.setdefault(key[0], []).append((list(key[1:]), column))
 
     def found(self, node: str | TextTable) -> Iterator[Finding]:
-        """Yield a finding for each column that has a name which occurs in a text."""
+        """Yield a finding for each column that contains a name that occurs in a text."""
         if self.first and isinstance(node, str):
             columns = {column for text in list_unescaped(node) for _, _, column in self._in(text)}
             yield from ((self.what, f"of the column '{column}'") for column in sorted(columns))
 
     def masked(self, text: str) -> str:
-        """Return a text without the names in it."""
+        """Return a text in which each name is replaced by "…"."""
         for start, end, _ in sorted(self._in(text), reverse=True):
             text = f"{text[:start]}…{text[end:]}"
         return text
@@ -275,7 +277,7 @@ def join_words(*texts: str) -> str:
 
 
 def list_word_spans(text: str) -> set[str]:
-    """Return every possible name in a text: one to six neighboring words, in lower case.
+    """Return all possible names in a text, which are sequences of one to six neighboring words in lower case.
 
     >>> sorted(list_word_spans("One, two"))
     ['one', 'one, two', 'two']
@@ -288,7 +290,7 @@ def list_word_spans(text: str) -> set[str]:
 
 
 def _dense(keys: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Return the names that are numbers, if these numbers are so dense that a count may equal one by chance."""
+    """Return the names that are numbers so dense that a count may be equal to one of these numbers by chance."""
     numbers = [key for key in keys if len(key) == 1 and key[0].isdigit()]
     many = Counter(len(key[0]) for key in numbers)
     return {key for key in numbers if many[len(key[0])] * MAX_DENSITY > 9 * 10 ** (len(key[0]) - 1)}
@@ -309,13 +311,13 @@ def _all_numbers(cells: Iterable[str]) -> bool:
 
 
 def names_people_count(name: str) -> bool:
-    """Return whether a column of this name holds numbers of people."""
+    """Return whether a column with this name contains numbers of people."""
     name = name.casefold().replace("_", " ") if not name.startswith("__") else name
     return bool(COUNT.search(name)) and not NO_COUNT.search(name)
 
 
 class RecordColumns:
-    """A table of records as plain text, in which the records of a shown row are looked up."""
+    """A table of records as plain text, in which the values of a shown row are looked up."""
 
     def __init__(self, table: pd.DataFrame, people: IntArray | None = None) -> None:
         self.people = people
@@ -330,7 +332,7 @@ class RecordColumns:
         self.domain = dict(zip(self.names, self.index, strict=True))
 
     def count(self, shown: Mapping[str, str]) -> int:
-        """Count the people who have all values of `shown`, `{attribute: value}`."""
+        """Return the number of people who have all values in `shown`, `{attribute: value}`."""
         if not shown or any(value not in self.domain.get(name, ()) for name, value in shown.items()):
             return 0
         alike = np.ones(len(self.codes[0]), dtype=bool)
@@ -339,7 +341,7 @@ class RecordColumns:
         return int(alike.sum()) if self.people is None else len(np.unique(self.people[alike]))
 
     def best_match(self, cells: Counter[str]) -> dict[str, str]:
-        """Return the values `{attribute: value}` of the record that shares the most values with `cells`."""
+        """Return, as `{attribute: value}`, the shared values of the record that shares the most values with `cells`."""
         hits = np.zeros(len(self.codes[0]), dtype=np.int16)
         for codes, index in zip(self.codes, self.index, strict=True):
             shown = [index[cell] for cell in cells if cell in index]
@@ -360,7 +362,7 @@ class RecordColumns:
 
 
 class KnownRecords:
-    """The records to protect, prepared to find the rows that show one of them."""
+    """The records to protect, in a form in which rows that show one of these records are found."""
 
     what = "raw record"
 
@@ -400,7 +402,7 @@ class KnownRecords:
                     yield ShownRecord(number, list(shown))
 
     def _columns(self, table: TextTable) -> tuple[dict[str, int], int]:
-        """Return the columns of attributes in a table, and the number of attributes that make a row a record."""
+        """Return the columns of attributes in a table, and the number of attributes that a record must show."""
         names = [name.casefold() for name in table.names]
         columns = {name: i for i, name in enumerate(names) if name in self.attributes}
         return columns, min(3, self.needed) if self._is_bare(table) else self.needed
@@ -412,11 +414,11 @@ class KnownRecords:
         return all(table.names[i].casefold() in ("", "index") for i in others) and all(numbered)
 
     def _counts(self, cells: Mapping[str, str]) -> bool:
-        """Return whether cells are counts: numbers under an attribute whose values are words."""
+        """Return whether cells are counts, because a number is under an attribute whose values are words."""
         return any(NUMBER.fullmatch(cell) and self.domain[name] <= self.words for name, cell in cells.items())
 
     def _is_raw(self, shown: Mapping[str, str], needed: int) -> bool:
-        """Return whether fewer people than the minimum count have the shown values."""
+        """Return whether `shown` has enough values, and some, but fewer than `min_count`, people have these values."""
         return len(shown) >= needed and 0 < self.original.count(shown) < self.min_count
 
     def _unnamed(self, number: int, cells: Iterable[str]) -> Iterator[ShownRecord]:
@@ -431,7 +433,7 @@ class KnownRecords:
         return len(cells) < self.many or sum(cell in self.words for cell in cells) < 2
 
     def _is_one_record(self, cells: Sequence[str], shown: Mapping[str, str]) -> bool:
-        """Return whether cells show one record, and not a list of the values of an attribute."""
+        """Return whether cells show a single record, and not a list of values of an attribute."""
         words = sum(value in self.words for value in shown.values())
         others = sum(cell in self.words for cell in cells) - words
         return len(shown) >= self.many and words > 1 and 2 * others < len(shown)
@@ -454,7 +456,7 @@ class KnownRecords:
                 yield from self._unnamed(number, self._words_of(line))
 
     def _words_of(self, line: str) -> Iterator[str]:
-        """Yield the cells of a line; several words are one cell if they form one value."""
+        """Yield the cells of a line; several words form one cell if together they are a value."""
         line = re.sub(r"^\s*\d+(?:\s{2,}|\s*[\t,;|])", "", line)  # the number of the row
         for chunk in filter(None, map(str.strip, BETWEEN.split(line))):
             cell = normalize_cell(chunk)
@@ -487,9 +489,10 @@ BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|\s&\s|:\s|(?<![<>!])=")
 
 @functools.lru_cache(1)  # several searches read the same text, one after the other
 def _read(text: str) -> tuple[list[tuple[str, str | None, str, list[str]]], set[str | None], set[str]]:
-    """Return the nonblank lines of a text, the names in it and its words.
+    """Return the lines of a text that are not blank, the names in the text, and the words of the text.
 
-    Each line comes with its words and, if it may be a pair of a name and a value, with this pair.
+    Each line is returned with its words. If a line may be a pair of a name and a value, it is also returned with this
+    pair.
     """
     lines = []
     for line in [*split_lines(text), "."]:
@@ -501,7 +504,7 @@ def _read(text: str) -> tuple[list[tuple[str, str | None, str, list[str]]], set[
 
 
 def _turned(table: TextTable, attributes: set[str]) -> Iterator[TextTable]:
-    """Yield the table with rows and columns exchanged, for records that are written from top to bottom.
+    """Yield tables with rows and columns exchanged, because records may be written from top to bottom.
 
     The names of `attributes` are in one of the first columns. Several records may follow one another.
     """
@@ -524,7 +527,9 @@ def _turned(table: TextTable, attributes: set[str]) -> Iterator[TextTable]:
 
 
 class LeakError(PrivacyError):
-    """An output holds an original record, a name or an identifier. The message states the places without the data.
+    """An output contains an original record, a name or an identifier.
+
+    The message states the places of these data, but not the data.
 
     Attributes
     ----------
@@ -549,7 +554,7 @@ def check_outputs(
     kept: str = "",
     public: Sequence[str] = (),
 ) -> None:
-    """Raise LeakError if a file below `folder` holds an original record of a dataset.
+    """Raise LeakError if a file in `folder`, or in a folder below, contains an original record of a dataset.
 
     Parameters
     ----------
@@ -558,11 +563,11 @@ def check_outputs(
     described : sequence of path-like
         The description files of the datasets, or their names.
     min_count : int
-        A combination of values that at least this many people share reveals nobody.
+        The minimum number of people; a combination of values that at least this number of people share reveals nobody.
     kept : str
-        A sentence that ends the error and states where the work is kept.
+        A sentence for the end of the error, which states where the results are kept.
     public : sequence of str
-        Texts that everybody knows, see `find_records`.
+        Texts that everybody knows; see `find_records`.
     """
     leaks: dict[Leak, None] = {}
     for path in dict.fromkeys(dataset.find_description(name).resolve() for name in described):
@@ -572,7 +577,7 @@ def check_outputs(
 
 
 def read_protected(path: Path) -> tuple[list[Original], Names]:
-    """Read the data to protect of a described dataset: its records, once per study, and the names in it."""
+    """Return the data of a described dataset to protect: the records, once per study, and the names."""
     described = DatasetDescription.of(path, None)
     text = described.text
     cells = dataset.read_cells(path.parent, text)
@@ -594,7 +599,10 @@ def read_protected(path: Path) -> tuple[list[Original], Names]:
 
 
 def _ours(path: Path, text: Mapping[str, Any], naming: Mapping[str, Any]) -> str:
-    """Return the words that name nobody: those of our own texts and of the description without the columns `naming`."""
+    """Return the words that name nobody: the words of privnb's own texts and of the description.
+
+    The entries of the columns `naming`, which identify people, are left out.
+    """
     public = {name: entry for name, entry in text["columns"].items() if name not in naming}
     said = str({**text, "columns": public}) + " ".join(map(str, text["columns"]))
     trees = (file.read_text(encoding="utf-8") for file in path.parent.glob("hierarchies/*/*.csv"))

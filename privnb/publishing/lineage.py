@@ -1,8 +1,9 @@
-"""The lineage of a release: the call, the versions, the time, and the names of input and output.
+"""The lineage of a release: the call, the versions, the time, and the names of the input and the output.
 
-The digest of the output identifies the file of a provenance. The digest of the input is left out on purpose: an
-adversary who knows all records but one could try all possible values of that record, and the digest would confirm the
-correct guess. A keyed digest would help only the owner, who can find the input by its name and date anyway.
+The digest of the output identifies the file that a provenance describes. The digest of the input is left out on
+purpose: an adversary who knows all records except one could try all possible values of this record, and the digest
+would confirm the correct guess. A keyed digest would help only the owner, who can also find the input by its name and
+date.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ MACHINE = ("versions", "at", "seconds", "sha256")  # facts that depend on neithe
 
 @dataclass(frozen=True)
 class Run:
-    """The making of one release, from its beginning.
+    """The run that makes one release, from the beginning.
 
     Parameters
     ----------
     call : str
-        The command or call that makes the release, without folders.
+        The command or the Python call that makes the release, without folders.
     source : str, optional
         The name of the input without its folder.
     """
@@ -41,7 +42,7 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     def facts(self, made: Path | None = None) -> dict[str, Any]:
-        """Return the lineage for a provenance; `made` is the finished file or folder of the release."""
+        """Return the lineage for a provenance; `made` is the complete file or folder of the release."""
         return {
             "call": self.call,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
@@ -54,7 +55,7 @@ class Run:
 
 
 def format_call(function: Callable[..., object], given: Mapping[str, object]) -> str:
-    """Return a call in Python with the arguments that differ from their defaults; paths are shortened to names.
+    """Return a Python call with the arguments that differ from their defaults; a path is shortened to its name.
 
     >>> def sanitize(source, model, out, *, memory="2GB"): ...
     >>> format_call(sanitize, {"source": Path("/home/us/people.csv"), "model": "k=5", "out": "a.csv", "memory": "2GB"})

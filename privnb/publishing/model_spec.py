@@ -1,7 +1,7 @@
-"""Parsing of privacy models and sanitizers that people write as text.
+"""Parsing of privacy models and sanitizers that users write as text.
 
-`k=10, t=0.2:salary` are two models. Each model states its own name (`PrivacyModel.word`), so people can name every
-imported model. `l` alone means distinct l-diversity.
+For example, `k=10, t=0.2:salary` means two models. Each model states the name that users write (`PrivacyModel.word`),
+so users can write every imported model. The name `l` means distinct l-diversity.
 """
 
 import contextlib
@@ -39,10 +39,10 @@ PART = re.compile(
 
 
 class ModelSpec(NamedTuple):
-    """A model as a person writes it.
+    """A model as a user writes it.
 
-    A spec has a name, the text of the bound, a sensitive attribute ("" if it is not named), and the names and texts of
-    other parameters.
+    A spec consists of the name of the model, the text of the bound, the sensitive attribute ("" if the user did not
+    state it), and the names and texts of the other parameters.
     """
 
     name: str
@@ -64,15 +64,16 @@ def parse_sanitizer(
     Parameters
     ----------
     model : str
-        Models by their names, separated by commas: `"k=10, t=0.2:salary"`. Further parameters follow the first one, as
-        in `"recursive-l=3 c=2:salary"`; a model that needs a k takes the k of `k=`. The sensitive attribute may be left
-        out if there is only one. Names and values with separators need quotes: `t=0.2:"City, State"`.
+        Models by their names, separated by commas: `"k=10, t=0.2:salary"`. Further parameters of a model follow its
+        bound, as in `"recursive-l=3 c=2:salary"`. If a model needs a parameter k that is not stated, it has the k of
+        `k=`. The sensitive attribute may be left out if the table has only one sensitive attribute. Names and values
+        that contain separators need quotes: `t=0.2:"City, State"`.
     algorithm : str
-        The class of the sanitizer, or its title such as "local recoding".
+        The name of the sanitizer's class, or the title of the sanitizer, such as "local recoding".
     schema : Schema
     renamed : dict of str to str, optional
-        The name in the schema for each column name of the file. `model` may use either name; a name of the schema takes
-        precedence.
+        The name in the schema for each column name of the file. `model` may contain names of both kinds; if a name is
+        of both kinds, its meaning is that of the schema.
 
     Returns
     -------
@@ -81,7 +82,8 @@ def parse_sanitizer(
     Raises
     ------
     UsageError
-        For a model that cannot be parsed, an unknown algorithm, and an algorithm that cannot enforce the model.
+        For a model that cannot be parsed, for an unknown algorithm, and for an algorithm that cannot enforce the
+        models.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def parse_sanitizer(
     sensitive = next((each.sensitive for each in models.values() if each.sensitive), next(iter(schema.sensitive), None))
 
     def keeping(kind: type[Sanitizer]) -> Sanitizer | None:
-        """Return the sanitizer of this kind that enforces the models; None if no such sanitizer exists."""
+        """Return a sanitizer of the class `kind` that enforces the models; None if this class cannot enforce them."""
         made = kind.from_models(kept, sensitive) if kept else None
         if made is None and bounds and {*kind.requires} <= {*bounds} <= {*kind.letters}:
             made = kind.from_bounds(bounds, sensitive)
@@ -122,9 +124,11 @@ def parse_sanitizer(
 
 
 def parse_models(model: str, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})) -> list[PrivacyModel]:
-    """Return the models that a text describes. Epsilon is refused, because it cannot be counted in a file.
+    """Return the models that a text describes.
 
-    Arguments and errors are those of `parse_sanitizer`.
+    Raises UsageError for epsilon, because epsilon cannot be counted in a file.
+
+    The arguments and the other errors are those of `parse_sanitizer`.
 
     >>> from privnb.datasets.dataset import load_schema
     >>> parse_models("k=10, t=0.2", load_schema("adult"))
@@ -143,7 +147,7 @@ def parse_models(model: str, schema: Schema, renamed: Mapping[str, str] = Mappin
 
 
 def explain_l(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[Notice, ...]:
-    """Return sentences on how privnb read `l`, if a person wrote a model by that name.
+    """Return notices about the meaning of `l`, if a user wrote a model with this name.
 
     >>> from privnb.sanitizers import Mondrian
     >>> print(*explain_l("l=2:ill", Mondrian(DistinctDiversity(2, "ill"))))
@@ -176,21 +180,22 @@ def _reading(part: ModelSpec, sanitizer: Sanitizer, distinct: Sequence[DistinctD
 
 
 def find_models() -> dict[str, type[PrivacyModel]]:
-    """Return the models that people can write, by name: the models of the package and all other imported models.
+    """Return the models that users can write, by name: the models of privnb and all other imported models.
 
-    A model with a parameter that cannot be written is left out. Two models with the same name raise ValueError.
+    A model with a parameter that cannot be written as text is left out. Raises ValueError if two models have the same
+    name.
     """
     return {word: kind for word, kind in list_models_by_words().items() if _is_written(kind)}
 
 
 def _is_written(kind: type[PrivacyModel]) -> bool:
-    """Return whether a person can write every parameter that a model needs."""
+    """Return whether a user can write every parameter that a model needs."""
     needed = [each for each in parameters(kind) if each.default is MISSING and each.default_factory is MISSING]
     return all(_types(kind).get(each.name) in WRITABLE for each in needed)
 
 
 def list_forms() -> list[tuple[str, str]]:
-    """Return a pair for each model: its written form, and a sentence on its meaning.
+    """Return a pair for each model: the form in which users write it, and a sentence about its meaning.
 
     >>> dict(list_forms())["recursive-l=L c=C:SENSITIVE"][:31]
     'In every class, the most common'
@@ -205,7 +210,9 @@ def list_forms() -> list[tuple[str, str]]:
 
 
 def parse_specs(model: str) -> Iterator[ModelSpec]:
-    """Yield the models of a text. Raise UsageError for a text that is not a list of models.
+    """Yield the models in a text.
+
+    Raises UsageError for a text that is not a list of models.
 
     >>> [*map(str, parse_specs('k=10, confidence=0.5 value="flu, late":illness'))]
     ['k=10', 'confidence=0.5 value=flu, late:illness']
@@ -230,7 +237,7 @@ def parse_specs(model: str) -> Iterator[ModelSpec]:
 
 
 def find_sensitive_names(model: str) -> list[str]:
-    """Return the sensitive attributes that a text names, without repetition.
+    """Return the sensitive attributes that a text of models contains, each attribute once.
 
     >>> find_sensitive_names('k=10, t=0.2:illness, l=2:"City, State", p=2 k=5:illness')
     ['illness', 'City, State']
@@ -239,7 +246,10 @@ def find_sensitive_names(model: str) -> list[str]:
 
 
 def parse_bound(part: ModelSpec) -> float:
-    """Return the bound of a model as a number. Raise UsageError for any other text."""
+    """Return the bound of a model as a number.
+
+    Raises UsageError for a bound that is not a number.
+    """
     return _number(f"the bound of {part.name}", part.bound)
 
 
@@ -262,7 +272,7 @@ def _types(kind: type[PrivacyModel]) -> dict[str, Any]:
 
 
 def _model(part: ModelSpec, schema: Schema, size: str | None) -> PrivacyModel:
-    """Return the model of a spec; `size` is the text after `k=` among all models, or None."""
+    """Return the model of a spec; `size` is the text after `k=` in the list of models, or None without `k=`."""
     kind = SHORT.get(part.name) or find_models()[part.name]
     main, types, given = main_parameter(part.name, kind), _types(kind), dict[str, Any]()
     own = [each.name for each in parameters(kind)]
@@ -302,7 +312,10 @@ def _may_be_frequency(part: ModelSpec, sensitive: str) -> bool:
 
 
 def _value(what: str, text: str, kind: Any, schema: Schema, sensitive: str | None) -> Any:
-    """Convert the text of a parameter to its type; `sensitive` is the sensitive attribute of the model, or None."""
+    """Return the value that the text of a parameter states.
+
+    `kind` is the type of the parameter, and `sensitive` is the sensitive attribute of the model, or None.
+    """
     if kind in TABLE_TYPES:
         return reading.read_undescribed(text)[0]
     if kind in (int, float):
@@ -314,7 +327,7 @@ def _value(what: str, text: str, kind: Any, schema: Schema, sensitive: str | Non
 
 
 def _check_once(parts: Sequence[ModelSpec], models: Mapping[ModelSpec, PrivacyModel]) -> None:
-    """Raise UsageError if a model of the same attribute occurs twice."""
+    """Raise UsageError if a model occurs twice for the same attribute."""
     seen = set[object]()
     for part in parts:
         model = models.get(part)
@@ -327,7 +340,7 @@ def _check_once(parts: Sequence[ModelSpec], models: Mapping[ModelSpec, PrivacyMo
 
 
 def _kind(algorithm: str) -> type[Sanitizer]:
-    """Return the class of a sanitizer by its name or title."""
+    """Return the class of the sanitizer with this name or title."""
     known = {word: kind for kind in kinds().values() for word in (kind.__name__, kind.title)}
     plain = {re.sub(r"[\W_]", "", word).lower(): kind for word, kind in known.items()}
     found = plain.get(re.sub(r"[\W_]", "", algorithm).lower())

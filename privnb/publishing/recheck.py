@@ -1,4 +1,4 @@
-"""Check in the rows of a file whether privacy models hold: the models that the release claims, or any others."""
+"""Checks, in the rows of a file, of the privacy models that the release claims, or of any other models."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from privnb.tables.long_tables import Memory
 
 
 class Recount(NamedTuple):
-    """A model, counted again in a file.
+    """A model that was counted again in a file.
 
     Attributes
     ----------
     model : str
-        The model as it is claimed or requested.
+        The model, written as it is claimed or requested.
     level : float or None
         The level of the worst class; None if the model cannot be counted.
     is_kept : bool or None
         Whether the model holds; None if the model cannot be counted.
     why_not : str
-        A sentence on why the model cannot be counted; empty if it can.
+        A sentence that states why the model cannot be counted; empty if the model can be counted.
     """
 
     model: str
@@ -68,18 +68,19 @@ def recount_models(
     ----------
     models : sequence of PrivacyModel
     table : Unknown
-        The file.
+        The file in which the models are counted.
     schema : Schema
         The columns of the original table.
     done : mapping
-        The provenance of the file as plain values; empty if the file has none.
+        The provenance of the file as plain values; empty if the file has no provenance.
     memory : Memory
     buckets : DataFrame, optional
         The second table of a bucketized release.
     person : str, optional
-        The person column of the file. If it is None, each row is one person.
+        The column of the file that identifies the person of a row. If it is None, each row belongs to a different
+        person.
     described : DatasetDescription, optional
-        The description, which lists the texts that mean a missing value; all these texts count as one value.
+        The description, which lists the texts that mean a missing value; all of these texts count as the same value.
     """
     columns = {name: spreadsheets.name_in_file(done, name) for name in schema.published}
     there = [name for name, own in columns.items() if own in table.names]
@@ -115,7 +116,7 @@ def _counts(model: PrivacyModel, release: Release) -> tuple[Any, Any]:
 
 
 def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
-    """Return why a model cannot be counted in a file; the text is empty if it can be counted."""
+    """Return the reason why a model cannot be counted in a file; empty if the model can be counted."""
     if release.provenance.rows is Rows.SYNTHETIC:
         return "the rows are synthetic."
     name = model.sensitive
@@ -129,9 +130,9 @@ def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
 
 
 def check_provenance(done: Any, file: str) -> None:
-    """Raise SchemaError for a provenance whose facts have wrong types.
+    """Raise SchemaError if a fact in a provenance has the wrong type.
 
-    `done`: the plain values of the provenance; `file`: the name of the release.
+    `done` holds the plain values of the provenance, and `file` is the name of the release.
     """
     for words, (names, is_valid) in FORMS.items():
         if wrong := [name for name in names if name in done and not is_valid(done[name])]:

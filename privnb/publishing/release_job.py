@@ -1,6 +1,6 @@
-"""The job of making a release, and the published table that results from it.
+"""The job of making a release, and the published table that results from the job.
 
-A job consists of a table, a sanitizer and an amount of memory. A published table has numbers, sentences and a
+A job consists of a table, a sanitizer and an amount of memory. A published table consists of numbers, sentences and a
 provenance.
 """
 
@@ -67,11 +67,11 @@ class Job:
     opened : function
         A function that opens the records of the table.
     counted : list of str
-        The columns that are counted.
+        The columns whose combinations are counted.
     single : list of str
         The columns that are published record by record.
     scratch : Path
-        A folder for data that do not fit into the memory.
+        A temporary folder for data that do not fit into the memory.
     """
 
     chosen: DatasetDescription
@@ -92,9 +92,11 @@ class Job:
         opened: Callable[[list[str]], Opened],
         scratch: Path = Path(),
     ) -> Job:
-        """Return the job of a sanitizer or of a model in words. Raise SchemaError for a table without columns.
+        """Return the job of a sanitizer, or of models that are written as text.
 
-        `opened` returns the function that opens the records of some columns.
+        Raises SchemaError for a table without columns.
+
+        `opened` is a function that receives columns and returns a function that opens the records with these columns.
         """
         sanitizer = (
             model if isinstance(model, Sanitizer) else parse_sanitizer(model, algorithm, chosen.schema, chosen.renamed)
@@ -109,15 +111,15 @@ class Job:
         return cls(chosen, sanitizer, memory, opened([*counted, *single]), counted, single, scratch)
 
     def counting(self, **how: Any) -> AbstractContextManager[LongTable]:
-        """Open the records for counting; for `how`, see `long_tables.open_table`."""
+        """Return a context manager that opens the records for counting; for `how`, see `long_tables.open_table`."""
         return self.opened(**self.memory.counting(self.scratch), **how)
 
     def without_blank_rows(self) -> Job:
-        """Return the job without blank rows, which are not records."""
+        """Return the same job without blank rows, because blank rows are not records."""
         return replace(self, opened=partial(self.opened, held=True))
 
     def check_gaps(self, records: int | None = None) -> None:
-        """Raise SchemaError for records with missing values, if the description refuses them.
+        """Raise SchemaError if records have missing values and the description refuses such records.
 
         `records` is the number of records, if it is known.
         """
@@ -131,9 +133,9 @@ class Job:
             check_gaps(records, table.record_count())
 
     def cleaned(self, found: pa.Table, names: list[str]) -> pd.DataFrame:
-        """Return columns of an engine's answer, cleaned by the description.
+        """Return columns of the result of an engine in the form that the description states.
 
-        `found` holds records, or combinations and their counts.
+        `found` holds records, or combinations and the counts of the combinations.
         """
         counts = long_tables.TIMES in found.column_names
         times = found.column(long_tables.TIMES).to_pandas() if counts else None
@@ -142,31 +144,32 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
-    """A published table: its facts, its provenance and its sentences.
+    """A published table: the facts, the provenance and the sentences about the release.
 
     Attributes
     ----------
     sanitizer : Sanitizer
     records, combinations : int
-        The number of published records, and of counted combinations; 0 if they were not counted.
+        The number of published records, and the number of counted combinations, which is 0 if combinations were not
+        counted.
     classes, smallest : int
-        The number of classes, and the number of people in the smallest one. For buckets, these are the number of
-        buckets and the number of records in the smallest one. A release with noise has no classes, so both numbers are
-        0.
+        The number of classes, and the number of people in the smallest class. In a bucketized release, the number of
+        buckets, and the number of records in the smallest bucket. A release with noise has no classes, so both numbers
+        are 0.
     suppressed : int
         The number of records whose quasi-identifiers are all suppressed.
     provenance : dict
-        The provenance, for the people who use the release.
+        The provenance, which is meant for the people who use the release.
     buckets : DataFrame or None
-        The second table of a release in buckets.
+        The second table of a bucketized release.
     notes : tuple of Notice
-        Sentences with codes for the person who publishes the release.
+        Sentences, with codes, for the person who publishes the release.
     verdict : Verdict
         The verdict of the gate.
     path : Path or None
         The path of the release.
     frame : object
-        The lazy frame of a release in an engine.
+        The release as a lazy frame, if the table is a lazy frame of an engine.
     """
 
     sanitizer: Sanitizer
@@ -195,7 +198,7 @@ class PublishedTable:
         made: Mapping[str, Any],
         **more: Any,
     ) -> Self:
-        """Return the published table of a job.
+        """Return the published table that results from a job.
 
         Parameters
         ----------
@@ -204,15 +207,16 @@ class PublishedTable:
             A release of counts, or the release of one part.
         verdict : Verdict
         remarks : sequence of Notice
-            Sentences on how an undescribed table and a model in words were read.
+            Notices about the inferred description of the table, and about the meaning of models that are written as
+            text.
         formulas : Formulas
             The formulas in the file.
-        outside : sequence of Found
-            The values outside their domains, and how they are treated.
+        outside : sequence of OutsideValues
+            The values outside their domains, and the treatment of these values.
         made : dict
-            The lineage, see `lineage.Run.facts`.
+            The lineage; see `lineage.Run.facts`.
         **more
-            Other attributes.
+            The other attributes of the published table.
         """
         own = [Notice(release.provenance.note, "sanitizer-note")] if release.provenance.note else []
         wider = (*(each.notice for each in outside), *_suppressed(outside, release))
@@ -249,7 +253,7 @@ class PublishedTable:
         return replace(self, notes=(*self.notes, *notes), provenance=self.provenance | {"note": said})
 
     def values(self) -> dict[str, Any]:
-        """Return all facts of the release as plain JSON values: numbers, notices with codes, provenance."""
+        """Return all facts about the release as plain JSON values: numbers, notices with codes, and the provenance."""
         return {
             "path": None if self.path is None else str(self.path),
             "sanitizer": repr(self.sanitizer),
@@ -272,7 +276,7 @@ class PublishedTable:
 
     @property
     def sentences(self) -> list[str]:
-        """The published table in sentences."""
+        """The facts about the release as sentences."""
         records = "record" if self.records == 1 else "records"
         sets = "classes" if self.buckets is None else "buckets"
         sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
@@ -293,7 +297,7 @@ class PublishedTable:
 
 
 def _suppressed(outside: Sequence[OutsideValues], release: Release) -> list[Notice]:
-    """Return the number of suppressed cells in each column with new values that are covered by `*` alone."""
+    """Return notices about the number of suppressed cells in each column with new values that only `*` covers."""
     if release.times is None:
         return []
     counts = {
@@ -308,7 +312,10 @@ def _suppressed(outside: Sequence[OutsideValues], release: Release) -> list[Noti
 
 
 def _sizes(release: Release) -> IntArray:
-    """Return the number of people in each class, or of records in each bucket; empty without classes and buckets."""
+    """Return the number of people in each class or, in a bucketized release, of records in each bucket.
+
+    The result is empty for a release without classes.
+    """
     if release.buckets is not None:
         held = release.buckets
         held = held[held["attribute"] == held["attribute"].iloc[0]]
@@ -317,13 +324,13 @@ def _sizes(release: Release) -> IntArray:
 
 
 def grade_claims(release: Release) -> dict[str, float | str]:
-    """Return the level of each claimed model in the labels; infinity is a text, because JSON lacks it."""
+    """Return the level of each claimed model in the labels; infinity is a text, because JSON has no infinity."""
     found = {repr(model): float(grade_release(model, release)) for model in release.provenance.claims}
     return {model: level if math.isfinite(level) else str(level) for model, level in found.items()}
 
 
 def _measured(release: Release) -> dict[str, Any]:
-    """Return measures of the labels of a release of counts, by name, and the level of each claim."""
+    """Return the measures of the labels, by name, and the level of each claim, for a release that holds counts."""
     if release.times is None or release.buckets is not None:
         return {}
     costs = {name: each(release) for name, each in COSTS.items()} if release.generalized else {}
@@ -335,7 +342,7 @@ def apply_outside(
     memory: Memory,
     scratch: Path = Path(),
 ) -> tuple[DatasetDescription, list[OutsideValues]]:  # fmt: skip
-    """Return a description that treats values outside its domains as `outside` states, see `DatasetDescription.taking`.
+    """Return a description that treats values outside its domains as `outside` states; see `DatasetDescription.taking`.
 
     `columns` lists the columns of the table.
     """
@@ -350,7 +357,7 @@ def apply_outside(
 
 
 def check_gaps(records: int, complete: int) -> None:
-    """Raise SchemaError if the number of complete records is smaller than that of all records."""
+    """Raise SchemaError if the number of complete records is smaller than the number of all records."""
     if lacking := records - complete:
         raise SchemaError(
             f'{lacking:,} of {records:,} records have missing values, and records_with_missing = "refuse". Fill in the '
@@ -359,7 +366,7 @@ def check_gaps(records: int, complete: int) -> None:
 
 
 def note_copies(chosen: DatasetDescription, table: LongTable) -> list[Notice]:
-    """Return a sentence if each record of a table occurs more than once; otherwise, return nothing."""
+    """Return a notice if each record of a table occurs more than once; otherwise, an empty list."""
     roles = {each.name: each.role for each in chosen.columns.attributes}
     person = {chosen.schema.person: Role.PERSON} if chosen.schema.person else {}
     said = describe_repetition(roles | person, table.own, table.repetition)
@@ -374,18 +381,18 @@ def _is_long(attribute: Attribute) -> bool:
 
 
 def publish_cells(chosen: DatasetDescription, batch: pa.RecordBatch) -> tuple[IntArray | slice, list[pa.Array]]:
-    """Return columns that are published record by record, cleaned by the description.
+    """Return columns that are published record by record, in the form that the description states.
 
     Parameters
     ----------
     chosen : DatasetDescription
     batch : pyarrow.RecordBatch
-        Some rows of an engine's answer.
+        Some rows of the result of an engine.
 
     Returns
     -------
     kept : integer array or slice
-        The published rows.
+        The positions of the published rows.
     cells : list of pyarrow.Array
         The cells of these rows.
 
@@ -412,7 +419,7 @@ def columns_to_arrow(cells: pd.DataFrame, schema: Schema) -> list[pa.Array]:
 
 
 def _as_written(attribute: Attribute, column: pa.Array) -> pa.Array | None:
-    """Return a column that needs no cleaning, because each cell is a value of its domain; None for other columns."""
+    """Return a column if each of its cells is a value of the domain, so that it needs no cleaning; otherwise, None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,7 +1,7 @@
-"""Releases of tables of any length, which are files or lazy frames of an engine.
+"""Releases of tables of any length; a table is a file, a folder of files, or a lazy frame of an engine.
 
-The engine of a frame counts combinations, and the release is made from the counts, as for files. If every published
-column is counted, the frame of the release does not read the records again.
+The engine of a frame counts the combinations, and the release is made from the counts, as it is for files. If all
+published columns are counted, the frame of the release does not read the records again.
 """
 
 from __future__ import annotations
@@ -57,39 +57,41 @@ def sanitize(
     Parameters
     ----------
     table : str, path-like or lazy frame
-        A CSV or Parquet file, a folder of such parts, or the name of a described dataset; or a DuckDB relation, a
-        Polars LazyFrame or a Spark DataFrame.
+        A CSV or Parquet file, a folder with such files as parts of the table, or the name of a described dataset; or a
+        DuckDB relation, a Polars LazyFrame or a Spark DataFrame.
     model : str or Sanitizer
-        Privacy models that every class must satisfy, such as `"k=10, t=0.2:salary"`, or a sanitizer. The attribute
+        The privacy models that every class must satisfy, such as `"k=10, t=0.2:salary"`, or a sanitizer. The attribute
         after the colon may be left out if only one attribute is sensitive.
     out : str or path-like
-        For files, the path of the release: a file that ends in .parquet or .csv, or a folder. For a frame, None.
+        For files, the path of the release: a file that ends in .parquet or .csv, or a folder. For a frame, `out` must
+        be None.
     algorithm : str
-        The sanitizer that enforces `model`, by its class or its title such as "local recoding".
+        The sanitizer that enforces `model`, by the name of its class or by its title, such as "local recoding".
     dataset : str or path-like, optional
-        The dataset whose description applies to the columns. A frame needs one.
+        The dataset whose description applies to the columns. For a frame, it must be given.
     study : str, optional
-        As in `load`.
+        See `load`.
     memory : str
-        The memory that this process may take, such as "800MB" or "2GB"; "auto": the free memory of the machine.
+        The memory that this process may use, such as "800MB" or "2GB"; "auto" means the free memory of the machine.
     outside, bounds, force
-        As in `from_files.sanitize`; `bounds` and `force` apply only to files.
+        See `from_files.sanitize`; `bounds` and `force` apply only to files.
     allow : str, optional
-        The owner's reason for a release that the gate refuses; provenance and output repeat the reason.
+        The owner's reason for a release that the gate refuses; the provenance and the output repeat the reason.
 
     Returns
     -------
     PublishedTable
-        The published table has the `path` of the file, or the release as a lazy `frame` of the same engine. The order
-        of a frame depends only on its rows. If columns with many values are published record by record, the frame reads
-        the records again, so the records must not change in the meantime.
+        The published table, with the `path` of the file or, for a frame, with the release as a lazy `frame` of the same
+        engine. The order of the rows of the frame depends only on the rows. If columns with many values are published
+        record by record, the frame reads the records again, so the records must not change in the meantime.
 
     Raises
     ------
     SanitizationError, SchemaError, OSError
-        As in `from_files.sanitize`, and for a frame without a `dataset`.
+        For the reasons that `from_files.sanitize` states, and for a frame without a `dataset`.
     TypeError
-        For files without `out`, for a frame with `out`, `bounds` or `force`, and for any other object.
+        For files without `out`, for a frame with `out`, `bounds` or `force`, and for an object that is neither a path
+        nor a frame.
     """
     asked: dict[str, Any] = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory}
     asked |= {"outside": outside, "allow": allow}
@@ -144,7 +146,7 @@ def sanitize(
 
 
 def _values(job: Job, table: LongTable, name: str) -> tuple[pa.Table, pa.Array]:
-    """Return the values of a column that is published record by record, and the published form of each."""
+    """Return the values of a column that is published record by record, and the published form of each value."""
     cure = "Round or group the values in the frame first, give the column another role, or allow more memory."
     found = job.memory.counted(table, [name], cure)
     clean = job.cleaned(found, [name])

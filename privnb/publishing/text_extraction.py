@@ -1,6 +1,6 @@
-"""Extraction of every text and table from a notebook, page, table or text, including nested and encoded parts.
+"""Extraction of all texts and tables from a notebook, page, table or text, including nested and encoded parts.
 
-Parts that are drawn in pixels, compressed or encrypted are not found.
+Parts that are drawn as pixels, compressed or encrypted are not extracted.
 """
 
 import base64
@@ -22,7 +22,10 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 class TextTable(NamedTuple):
-    """Rows of cells as plain text, each as long as `names`; `listed` states whether they are a table."""
+    """Rows of cells as plain text; each row has as many cells as there are `names`.
+
+    `listed` states whether the rows are a table.
+    """
 
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -33,7 +36,7 @@ Node = tuple[str, "str | TextTable"]  # a place, and its text or table
 
 
 def extract(suffix: str, text: str) -> Iterator[Node]:
-    """Return all texts and tables of a file, which are extracted according to the ending of its name."""
+    """Return all texts and tables of a file; the ending of the file's name determines how they are extracted."""
     if suffix in (".ipynb", ".json"):
         try:
             document = json.loads(text)
@@ -72,7 +75,7 @@ def _joined(lines: Any) -> Any:
 
 
 def _json(place: str, value: Any) -> Iterator[Node]:
-    """Yield all words of a JSON value as one text, and its lists and columns as tables."""
+    """Yield all words of a JSON value as one text, and the lists and columns of the value as tables."""
     yield place, "\n".join(_scalars(value))
     yield from _inside(place, value)
 
@@ -131,7 +134,7 @@ CONTAINERS = (dict, list)
 
 
 def _under(place: str, parent: Mapping[str, Any], key: str) -> str:
-    """Return the name of a place inside an object, if a name helps to find the place."""
+    """Return the name of a place inside an object; the name contains `key` if this helps readers to find the place."""
     if key == "datasets":
         return f"{place}, chart data"
     if place.endswith("chart data"):
@@ -144,7 +147,7 @@ def _under(place: str, parent: Mapping[str, Any], key: str) -> str:
 
 
 def _columns(place: str, value: Mapping[str, Any]) -> Iterator[Node]:
-    """Yield the tables that pandas writes as one object, which may be by column, by row, or split."""
+    """Yield the tables in an object that pandas wrote by column, by row, or split into columns, index and data."""
     lists = {k: v for k, v in value.items() if isinstance(v, list) and not any(isinstance(c, dict | list) for c in v)}
     for size in {len(v) for v in lists.values()} - {0, 1}:
         same = {k: v for k, v in lists.items() if len(v) == size}
@@ -167,12 +170,12 @@ def _is_split(value: Mapping[str, Any]) -> bool:
 
 
 def _levels(label: Any) -> list[str]:
-    """Return the levels of a heading or of a label of the index as texts."""
+    """Return the levels of a heading, or of a label of the index, as texts."""
     return [*map(str, label)] if isinstance(label, list) else [str(label)]
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plain values of an object, without its objects and lists."""
+    """Return the values of an object that are neither objects nor lists."""
     return {key: cell for key, cell in row.items() if not isinstance(cell, dict | list)}
 
 
@@ -182,7 +185,7 @@ def _table_of(objects: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _table(names: Iterable[Any], rows: Iterable[Iterable[Any]]) -> TextTable:
-    """Return names and cells aligned at the right, because names and labels are missing only at the left."""
+    """Return a table of names and cells; if some are missing, they are missing at the left."""
     cells = [tuple(map(normalize_cell, row)) for row in rows]
     heads = tuple(map(normalize_cell, names))
     width = max([len(heads), *map(len, cells)], default=0)
@@ -191,7 +194,7 @@ def _table(names: Iterable[Any], rows: Iterable[Iterable[Any]]) -> TextTable:
 
 
 def _content(place: str, text: str) -> Iterator[Node]:
-    """Yield the parts of a text of unknown format: JSON, HTML, tables set in columns, and encoded texts."""
+    """Yield the parts of a text of unknown format: JSON, HTML, tables in aligned columns, and encoded texts."""
     markup = re.search(r"<(?:html|table|svg|div|p|pre|dl|ul|ol|iframe|script)[\s>]", text)
     if not markup:
         yield place, text
@@ -209,7 +212,7 @@ def _content(place: str, text: str) -> Iterator[Node]:
 
 
 def _parsed(text: str) -> list[Any]:
-    """Return the JSON objects and lists in a text, which may be the whole text or parts of a script."""
+    """Return the JSON objects and lists in a text; such an object may be the whole text or a part of a script."""
     values: list[Any] = []
     end = 0
     decoder = json.JSONDecoder()
@@ -224,7 +227,7 @@ def _parsed(text: str) -> list[Any]:
 
 
 def _frames(place: str, text: str) -> Iterator[Node]:
-    """Yield tables in plain text: pandas' frames and series, Markdown, comma- and tab-separated values."""
+    """Yield the tables in plain text: frames and series of pandas, Markdown, and values separated by commas or tabs."""
     for block in _unwrapped(text):
         lines = [line for line in block.split("\n") if line.strip() and not re.fullmatch(r"[\s|:+=-]+", line)]
         if len(lines) < 2:
@@ -248,9 +251,10 @@ def _frames(place: str, text: str) -> Iterator[Node]:
 
 
 def _aligned(lines: list[str], wide: bool) -> list[list[str]]:
-    """Return the cells of lines that are set in columns.
+    """Return the cells of lines whose cells are aligned in columns.
 
-    A column ends before a blank in all lines or before the next name. If `wide`, a column ends only before two blanks.
+    A column ends before a position that is blank in all lines, or before the next name. If `wide` is true, a column
+    ends only before two such positions.
     """
     width = max(map(len, lines), default=0)
     lines = [line.ljust(width) for line in lines]
@@ -270,7 +274,7 @@ def _aligned(lines: list[str], wide: bool) -> list[list[str]]:
 
 
 def _unwrapped(text: str) -> list[str]:
-    """Return the paragraphs of a text; blocks of columns that pandas has wrapped are joined."""
+    """Return the paragraphs of a text; blocks of columns into which pandas has wrapped a table are joined."""
     blocks: list[str] = []
     for block in re.split(r"\n[^\S\n]*\n", text.replace("\r", "\n")):
         last, lines = blocks[-1].split("\n") if blocks else [], block.split("\n")
@@ -383,7 +387,10 @@ NESTED = re.compile(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}")  # a text that may
 
 
 def _page(place: str, text: str, own: str = "") -> Iterator[Node]:
-    """Yield the parts of HTML or SVG; a part must be shorter than the text `own`, so that the search ends."""
+    """Yield the parts of HTML or SVG.
+
+    A part must be shorter than the text `own`, so that the search for nested parts ends.
+    """
     page = _Page(text)
     for number, table in enumerate(page.tables, 1):
         yield f"{place}table {number}", table
@@ -403,7 +410,10 @@ def _page(place: str, text: str, own: str = "") -> Iterator[Node]:
 
 
 def _labelled(labels: Iterable[str]) -> list[TextTable]:
-    """Return tables from labels on the marks of Vega, such as "age: 86; people: 1", but not from axes and legends."""
+    """Return tables from the labels of marks that Vega writes, such as "age: 86; people: 1".
+
+    The labels of axes and legends are left out.
+    """
     tables: dict[tuple[str, ...], list[list[str]]] = {}
     for label in labels:
         if ": " in label and " titled '" not in label and not label.startswith("Title text"):
@@ -417,7 +427,7 @@ def _labelled(labels: Iterable[str]) -> list[TextTable]:
 
 
 def normalize_cell(value: object) -> str:
-    """Return a value as plain text; it is the same for 39, 39.0, "39" and " 39 ", and empty for a missing value."""
+    """Return a value as plain text, which is the same for 39, 39.0, "39" and " 39 "; empty for a missing value."""
     return "" if value is None or (isinstance(value, float) and value != value) else _spelled(str(value))
 
 
@@ -432,13 +442,13 @@ def _spelled(text: str) -> str:
 
 
 def split_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text; long lines are cut after closing brackets, so that each tuple is one line."""
+    """Yield the lines of a text; a long line is split after closing brackets, so that each tuple is one line."""
     for line in re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", text).splitlines():
         yield from [line] if len(line) <= 400 else re.split(r"[)\]}]", line)
 
 
 def list_unescaped(text: str) -> Iterator[str]:
-    """Yield a text, and the same text without the escapes of HTML, JSON, Python and addresses, step by step."""
+    """Yield a text, and then the same text after each step that removes escapes of HTML, JSON, Python or addresses."""
     yield text
     for _ in range(2):
         for decode in (html.unescape, _unescaped, unquote):
@@ -469,5 +479,5 @@ def decode_base64(text: str) -> Iterator[str]:
 
 
 def extract_strings(content: bytes) -> str:
-    """Return the texts of at least six letters among bytes."""
+    """Return the texts of at least six letters that `content` contains."""
     return "\n".join(run.decode() for run in re.findall(rb"[ -~]{6,}", content))
