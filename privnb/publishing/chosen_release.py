@@ -2,7 +2,7 @@
 
 The file is made, read again and described in a hidden folder. The probability of guessing a sensitive value is computed
 from the rows of the file, because some sanitizers form other classes if the records are in another order. If the file
-must not be published, nothing of it is kept, and the release that the decision ranks next is made in the same way.
+must not be published, it is removed, and the release that the decision ranks next is made in the same way.
 """
 
 import contextlib

@@ -348,7 +348,7 @@ def _number_of_bucket(name: str) -> FileColumn:
 
 
 def _end(facts: CodebookFacts, attribute: Attribute, own: Bounded, name: str) -> FileColumn:
-    """Return the column that holds one of the two ends of ranges of numbers."""
+    """Return the column that holds the lower ends, or the upper ends, of ranges of numbers."""
     which = "lower" if name == own.names[0] else "upper"
     gap = ", and an empty cell means that the value is missing" if own.domain.missing is not None else ""
     meaning = (

@@ -185,7 +185,7 @@ def _table_of(objects: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _table(names: Iterable[Any], rows: Iterable[Iterable[Any]]) -> TextTable:
-    """Return a table of names and cells; if some are missing, they are missing at the left."""
+    """Return the table of names and cells, aligned at the right, because cells are missing only at the left."""
     cells = [tuple(map(normalize_cell, row)) for row in rows]
     heads = tuple(map(normalize_cell, names))
     width = max([len(heads), *map(len, cells)], default=0)

@@ -1,1 +1,1 @@
-"""Argument checks, names, numbers in words, progress and processes, which all subpackages use."""
+"""Argument checks, names, texts of numbers, progress and processes, which all subpackages use."""

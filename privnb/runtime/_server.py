@@ -1,6 +1,6 @@
-"""The first module that the server of `processes.start_workers` imports, which makes the server ignore Ctrl-C.
+"""The module that makes the server of `processes.start_workers` ignore Ctrl-C; the server imports it first.
 
-The process that started the server responds to Ctrl-C. Without this module, a stop while the server loads libraries
+The process that started the server responds to Ctrl-C. Without this module, Ctrl-C while the server loads libraries
 would print a traceback of these libraries. In any other process, the module does nothing.
 """
 

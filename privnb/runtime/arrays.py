@@ -1,4 +1,4 @@
-"""Types of arrays with elements of one type; docstrings state the shapes."""
+"""Types of arrays whose elements have the same type; docstrings state the shapes of arrays."""
 
 from typing import Any
 

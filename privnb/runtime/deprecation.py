@@ -1,4 +1,4 @@
-"""Old names, which work for one more version, with a DeprecationWarning."""
+"""Old names, which raise a DeprecationWarning and work for one more version."""
 
 import functools
 import sys
@@ -13,10 +13,10 @@ GO_BETWEENS = (__name__.partition(".")[0], "importlib", "_frozen_importlib", "ab
 
 
 def warn_renamed(old: str, new: str) -> None:
-    """Warn that a name has changed, and name the line outside the package that uses the old name.
+    """Warn that a name has changed; the warning states the line outside the package that uses the old name.
 
     The statement `from privnb import Pram` looks the name up twice, because the import system first tests whether the
-    package has the name. That test does not cause a warning, so one use gives one warning.
+    package has the name. The test causes no warning, so each statement causes only one warning.
     """
     frame, is_test = _find_caller(sys._getframe(1))
     if frame is None or is_test:
@@ -33,7 +33,7 @@ def warn_renamed(old: str, new: str) -> None:
 
 
 def _find_caller(frame: FrameType | None) -> tuple[FrameType | None, bool]:
-    """Return the first frame outside the package, and whether the import system looks up a name for it."""
+    """Return the first frame outside the package, and whether the import system only tests whether a name exists."""
     is_test = False
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in GO_BETWEENS:
@@ -44,7 +44,7 @@ def _find_caller(frame: FrameType | None) -> tuple[FrameType | None, bool]:
 
 
 def rename_parameters(**new_by_old: str) -> Callable[[Kind], Kind]:
-    """Return a class decorator that accepts old names of parameters as keywords."""
+    """Return a decorator of a class, which then accepts old names of parameters as keywords."""
 
     def decorate(kind: Kind) -> Kind:
         make: Any = kind.__init__  # type: ignore[misc]

@@ -1,11 +1,11 @@
-"""Methods of other installed packages, found by their entry points like the methods of this package.
+"""Methods of other installed packages, which privnb finds by their entry points and treats like its own methods.
 
-A package states its methods in its `pyproject.toml`, so that users need not import the package:
+Another package lists its methods in its `pyproject.toml`, so that users need not import the package:
 
 [project.entry-points."privnb.sanitizers"] neighbours = "their_package:Neighbours"
 
-The group is the name of the subpackage. Entry points are looked up and loaded when privnb first needs the methods of a
-subpackage. An entry point that cannot be used is left out, with a warning that names it.
+The group has the name of a subpackage of privnb. Entry points are looked up and loaded when privnb first needs the
+methods of this subpackage. An entry point that cannot be used is left out, and a warning states its name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
 def load_group(group: str) -> dict[EntryPoint, Any]:
     """Return `{entry point: object}` for a group, and load each entry point only once.
 
-    An entry point that cannot be loaded is left out with a warning.
+    If an entry point cannot be loaded, a warning is given, and the entry point is left out.
     """
     with _loading:
         if group not in _found:
@@ -65,8 +65,8 @@ def load_group(group: str) -> dict[EntryPoint, Any]:
 def load_methods(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[str, Any]:
     """Return the checked methods of a group, by the names of their entry points.
 
-    `check(entry point, object)` returns the method or raises an error. A method that `check` refuses is left out with a
-    warning. The same happens to the second of two entry points with the same name.
+    `check(entry point, object)` returns the method or raises an error. If `check` raises an error, or if an earlier
+    entry point has the same name, a warning is given, and the method is left out.
     """
     found: dict[str, Any] = {}
     for point, thing in load_group(group).items():
@@ -80,7 +80,11 @@ def load_methods(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[st
 
 
 def check_class(point: EntryPoint, thing: Any) -> Any:
-    """Raise UsageError unless an entry point names a class of its group, or a module with such classes."""
+    """Return `thing`, the object of an entry point.
+
+    Raises UsageError unless the object is a class of the kind that the group requires, or a module with such
+    classes.
+    """
     own = isinstance(thing, type) and any(kind.__module__.startswith(f"{point.group}.") for kind in thing.__mro__)
     if not (own or isinstance(thing, ModuleType)):
         from privnb.runtime import expect  # this loads NumPy, which the help of a command does not need
@@ -92,9 +96,9 @@ def check_class(point: EntryPoint, thing: Any) -> Any:
 
 
 def find_method(name: str, groups: Sequence[str] = GROUPS) -> Any:
-    """Return the class or function that an installed package registers under this name; None if there is none.
+    """Return the class or function that another installed package registers under this name, or None.
 
-    Entry points are loaded only if they state the name, or if they name a module.
+    Only entry points that have this name, or that refer to a module, are loaded.
     """
     for group in groups:
         for point in find_entry_points(group):
@@ -107,7 +111,7 @@ def find_method(name: str, groups: Sequence[str] = GROUPS) -> Any:
 
 
 def warn_about(point: EntryPoint, error: BaseException) -> None:
-    """Warn that an entry point is left out, and give the reason."""
+    """Warn that an entry point is left out, and state the reason."""
     package = point.dist.name if point.dist else "an installed package"
     warnings.warn(
         f"{package}: its entry point '{point.name} = {point.value}' of the group '{point.group}' cannot be used "

@@ -1,7 +1,7 @@
-"""The errors that privnb raises: one hierarchy, and one class for each exit status of the command line.
+"""The errors that privnb raises, in one hierarchy with a base class for each exit status of the command line.
 
-Each class also inherits from the builtin exception that Python programmers expect: `except ValueError` catches
-a `UsageError`. Any other exception that leaves the package is a fault of the package.
+Each class also inherits from the builtin exception that Python programmers expect: for example, `except ValueError`
+catches a `UsageError`. Any other exception that the package raises is a fault of the package.
 """
 
 import errno
@@ -56,7 +56,7 @@ class UsageTypeError(UsageError, TypeError):
 
 
 class OutputError(UsageError, OSError):
-    """An output cannot be written to its path, which is in no existing folder or is not writable (exit status 2)."""
+    """An output cannot be written to its path; the folder does not exist or is not writable (exit status 2)."""
 
 
 class OutputExistsError(OutputError, FileExistsError):
@@ -73,7 +73,7 @@ class PrivacyError(PrivnbError, ValueError):
 
 
 class InputError(PrivnbError, ValueError):
-    """A table, a description, a policy or another input cannot be used as it is (exit status 4)."""
+    """A table, a description, a policy or another input cannot be used without a correction (exit status 4)."""
 
     status = 4
 
@@ -87,13 +87,13 @@ class MissingFileError(InputFileError, FileNotFoundError):
 
 
 class ResourceError(PrivnbError, OSError):
-    """The machine lacks something: memory, disk space or a program (exit status 5)."""
+    """The machine does not have enough memory or disk space, or does not have a program (exit status 5)."""
 
     status = 5
 
 
 def output_error(said: str, error: OSError) -> OutputError | ResourceError:
-    """Return the error for a failed write: OutputError if the path is at fault, and ResourceError otherwise."""
+    """Return the error for a failed write: OutputError if the path is the cause, and ResourceError otherwise."""
     return OutputError(said) if error.errno in UNUSABLE else ResourceError(said)
 
 

@@ -1,7 +1,7 @@
 """Checks of arguments; each error states the argument, the value that was given, and the remedy.
 
-Each function takes the name of the argument and its value, and returns the value or raises an error. The error repeats
-the value only if it is short, because rows of a table must not appear in errors.
+Most functions receive the name and the value of an argument, and return the value or raise an error. The error repeats
+the value only if the value is short, because rows of a table must not appear in errors.
 """
 
 import math
@@ -21,7 +21,7 @@ REPEATS = 1000  # more repeats of a random step add no information and would tak
 
 
 def describe_value(value: Any) -> str:
-    """Return a value as an error shows it: numbers and texts as written, other objects by type.
+    """Return a value in the form for errors: a number or a text as it is written, any other object as its type.
 
     >>> [describe_value(value) for value in (2.5, [1, 2], {}, np.zeros(3), int)]
     ['2.5', 'a list', 'a dict', 'an ndarray', 'the class int']
@@ -36,7 +36,7 @@ def describe_value(value: Any) -> str:
 
 
 def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
-    """Raise UsageTypeError unless `value` is an instance of one of `kinds`; `instead` ends the error with a remedy."""
+    """Raise UsageTypeError unless `value` is an instance of one of `kinds`; the error ends with `instead`."""
     if not isinstance(value, kinds):
         wanted = " or ".join("None" if each is type(None) else each.__name__ for each in kinds)
         raise UsageTypeError(f"{name} must be a {wanted}; got {describe_value(value)}.{instead and f' {instead}'}")
@@ -44,7 +44,7 @@ def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a value is a finite number and not a bool; numbers of NumPy and fractions are also numbers."""
+    """Return whether a value is a finite number, such as a number of NumPy or a fraction, and not a bool."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -76,7 +76,7 @@ def positive(name: str, value: Any) -> Any:
 
 
 def above(name: str, value: Any, least: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a finite number above `least`; `why` states the reason for that bound."""
+    """Raise ValueError unless `value` is a finite number above `least`; `why` states the reason for this bound."""
     return check_fit(name, value, is_number(value) and value > least, f"a number above {least:.4g} ({why})")
 
 
@@ -91,7 +91,7 @@ def share_or_none(name: str, value: Any) -> Any:
 
 
 def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a number above `low` and below `high`; `why` states the reason."""
+    """Raise ValueError unless `value` is a number between `low` and `high`; `why` states the reason for the bounds."""
     wanted = f"a number above {low:.4g} and below {high:.4g} ({why})"
     return check_fit(name, value, is_number(value) and low < value < high, wanted)
 
@@ -107,7 +107,7 @@ def integer(name: str, value: Any) -> Any:
 
 
 def whole(name: str, value: Any, least: int, why: str = "") -> Any:
-    """Raise ValueError unless `value` is a whole number of at least `least`; `why` states the reason."""
+    """Raise ValueError unless `value` is a whole number of at least `least`; `why` states the reason for this bound."""
     reason = f" ({why})" if why else ""
     return check_fit(name, value, is_whole(value) and value >= least, f"a whole number of at least {least}{reason}")
 
@@ -118,7 +118,10 @@ def repeats(name: str, value: Any) -> Any:
 
 
 def text(name: str, value: Any, example: str) -> Any:
-    """Raise ValueError unless `value` is non-empty text; `example` states what it names, such as "an attribute"."""
+    """Raise ValueError unless `value` is a text that is not empty.
+
+    `example` states the object that has this name, such as "an attribute".
+    """
     return check_fit(name, value, isinstance(value, str) and value, f"the name of {example}, as text")
 
 
@@ -130,13 +133,16 @@ def one_of(name: str, value: Any, known: Collection[Any]) -> Any:
 
 
 def strings(**arguments: Any) -> None:
-    """Raise TypeError unless each argument is text, which may be empty."""
+    """Raise TypeError unless each argument is a text, which may be empty."""
     for name, value in arguments.items():
         kind(name, value, str)
 
 
 def texts(name: str, value: Any, what: str) -> Any:
-    """Raise ValueError unless `value` is a list or tuple of different texts; `what` states what they name."""
+    """Raise ValueError unless `value` is a list or tuple of different texts.
+
+    `what` states the objects that have these names.
+    """
     listed = isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)
     check_fit(name, value, listed, f"a list of {what}, each as text")
     if doubled := [each for each, times in Counter(value).items() if times > 1]:
@@ -164,7 +170,7 @@ def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
 
 
 def path(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is text that can be a path, or a path."""
+    """Raise ValueError unless `value` is a path or a text that can be a path."""
     fits = isinstance(value, str | os.PathLike) and str(value) and "\0" not in str(value)
     return check_fit(name, value, fits, "a path, as text")
 
@@ -183,9 +189,9 @@ def function(name: str, value: Any) -> Any:
 
 
 def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> Any:
-    """Raise an error unless `value` is a DataFrame with these columns; `instead` ends the error with a remedy.
+    """Raise an error unless `value` is a DataFrame with these columns; the error ends with the remedy `instead`.
 
-    The error is a UsageTypeError for another type and a UsageError for missing columns.
+    The error is a UsageTypeError for a value of another type, and a UsageError for missing columns.
     """
     kind(name, value, pd.DataFrame, instead=instead)
     if absent := [column for column in columns if column not in value]:
@@ -194,14 +200,20 @@ def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> A
 
 
 def column(name: str, value: Any, length: int | None = None) -> Any:
-    """Raise ValueError unless `value` is a non-empty list, array or column; `length` is the number of its values."""
+    """Raise ValueError unless `value` is a list, array or column with `length` values.
+
+    By default, `value` must have at least 1 value.
+    """
     listed = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
     many = "values, one or more" if length is None else f"{length} values"
     return check_fit(name, value, listed and len(value) and length in (None, len(value)), f"an array (n,) of {many}")
 
 
 def vector(name: str, value: Any, length: int | None = None) -> Any:
-    """Raise ValueError unless `value` is a list, array or column of finite numbers; `length` is their number."""
+    """Raise ValueError unless `value` is a list, array or column of finite numbers with `length` values.
+
+    By default, `value` must have at least 1 value.
+    """
     plain = isinstance(value, np.ndarray | pd.Series) and value.dtype.kind in "iuf"
     items = value.tolist() if isinstance(value, np.ndarray | pd.Series) and not plain else value
     listed = isinstance(items, list | tuple) or (plain and value.ndim == 1)
@@ -211,7 +223,10 @@ def vector(name: str, value: Any, length: int | None = None) -> Any:
 
 
 def array(name: str, value: Any, dimensions: int) -> Any:
-    """Raise ValueError unless `value` is a non-empty array of finite numbers with this number of dimensions."""
+    """Raise ValueError unless `value` is an array of finite numbers that is not empty and has these dimensions.
+
+    `dimensions` is the number of dimensions.
+    """
     numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
     fits = numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()
     return check_fit(name, value, fits, f"an array of {dimensions} dimensions, of finite numbers")

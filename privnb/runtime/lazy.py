@@ -1,8 +1,8 @@
-"""Libraries for tables, which are imported on first use: `from privnb.runtime.lazy import pd, pa`.
+"""Libraries for tables that are imported on first use: `from privnb.runtime.lazy import pd, pa`.
 
-Each of these libraries takes longer to import than everything else that `from privnb import Mondrian` needs. A module
-that imports from here starts with `from __future__ import annotations`, because evaluating an annotation would load the
-library.
+The import of each of these libraries takes longer than the import of everything else that `from privnb import Mondrian`
+needs. A module that imports from this module begins with `from __future__ import annotations`, because the evaluation
+of an annotation would load the library.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
 
     class Later:
-        """A module that is imported when it is used."""
+        """A module that is imported when it is first used."""
 
         def __init__(self, name: str) -> None:
             self._name = name

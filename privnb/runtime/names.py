@@ -1,4 +1,4 @@
-"""Names of columns, studies, datasets and files: rules for names, lists of names, and names in terminals."""
+"""Names of columns, studies, datasets and files: rules, lists and the form of names in terminals."""
 
 import difflib
 import itertools
@@ -17,10 +17,10 @@ FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blan
 
 
 def find_forbidden(name: str) -> str:
-    r"""Return the first forbidden part of a name, as an error shows the part; "" if no part is forbidden.
+    r"""Return the first forbidden part of a name in the form for errors; "" if no part is forbidden.
 
     Names must not contain control characters, invisible characters, characters that change the direction of text, or
-    angle brackets, because names appear in pages, files and terminals and must look like what they are.
+    angle brackets. Names appear in pages, files and terminals, and two names that look the same must be the same.
 
     >>> find_forbidden("age"), find_forbidden("age<b>"), find_forbidden("age\u202e")
     ('', "'<'", 'the invisible character U+202E')
@@ -45,7 +45,7 @@ def clean_name(name: str) -> str:
 def rename_invalid(names: Iterable[str]) -> dict[str, str]:
     """Return `{column: new name}` for the columns whose names are not allowed.
 
-    A name that cannot be the name of a hierarchy's file is not allowed either.
+    A name is also not allowed if a file of a hierarchy cannot have this name.
     """
     names = [*names]
     unfit = [column for column in names if find_forbidden(column) or re.search(r"[/\\]|^\.", column)]
@@ -60,7 +60,7 @@ def rename_invalid(names: Iterable[str]) -> dict[str, str]:
 
 
 def describe_renaming(renamed: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each column whose name differs from that in its file; `renamed` maps old names to new ones.
+    """Return a sentence for each renamed column; `renamed` maps the names in the file to the new names.
 
     >>> describe_renaming({"sex": "gender"})
     ["'sex' is called 'gender' here: its description renames it under [renamed]."]
@@ -76,7 +76,7 @@ def describe_renaming(renamed: Mapping[str, str]) -> list[str]:
 def make_unique(names: Sequence[str]) -> list[str]:
     """Return different names for the columns of a file.
 
-    A repeated name gets a number, and a column without a name gets a name with its position.
+    A number is added to a repeated name, and a column without a name is named after its position.
 
     >>> make_unique(["", "sex", "age", "age"])
     ['column 1', 'sex', 'age', 'age (2)']
@@ -100,7 +100,7 @@ def original_name(name: str) -> str:
 
 
 def find_unnamed(names: Iterable[str]) -> list[str]:
-    """Return the columns whose names `make_unique` chose because the file has none for them.
+    """Return the columns whose names `make_unique` chose because the file has no names for them.
 
     >>> find_unnamed(["column 1", "sex", "column 2"])
     ['column 1']
@@ -132,7 +132,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def parse_columns(text: str, known: Collection[str]) -> list[str]:
-    """Return the columns that a text lists; a text that is the name of one column lists that column.
+    """Return the columns that a text lists; if the whole text is the name of a column, return only this column.
 
     >>> parse_columns("City, State", ["age", "City, State"])
     ['City, State']
@@ -153,7 +153,7 @@ def unquote(text: str) -> str:
 
 
 def parse_names(text: str) -> list[str]:
-    """Return the names that a text lists, as `join_names` or a person writes it.
+    """Return the names that a text lists; the text is a result of `join_names`, or a person wrote it.
 
     >>> parse_names('age,"City, State", ')
     ['age', 'City, State']
@@ -170,7 +170,7 @@ def parse_names(text: str) -> list[str]:
 def match_names(word: str, names: Collection[str]) -> list[str]:
     """Return the names that match a word, in which `*` matches any text.
 
-    A word that is itself a name matches only that name. A word without a match is returned unchanged.
+    A word that is one of the `names` matches only this name. A word that matches no name is returned unchanged.
 
     >>> match_names("q*", ["age", "q1", "q2"]), match_names("age", ["age"]), match_names("z*", ["age"])
     (['q1', 'q2'], ['age'], ['z*'])
@@ -180,7 +180,7 @@ def match_names(word: str, names: Collection[str]) -> list[str]:
 
 
 def suggest(words: Iterable[object], known: Iterable[object]) -> str:
-    """Return the known words that are close to `words`, as a question; "" if no word is close.
+    """Return a question that suggests, for each of `words`, the most similar word in `known`; "" without similar words.
 
     >>> suggest(["ocupation", "Sex"], ["age", "sex", "occupation"])
     " Did you mean 'occupation', 'sex'?"
@@ -194,7 +194,7 @@ def suggest(words: Iterable[object], known: Iterable[object]) -> str:
 
 
 def escape_invisible(text: str) -> str:
-    r"""Return a text with escapes in place of invisible characters and of characters that change the text direction.
+    r"""Return a text in which invisible characters, and characters that change the text direction, are escaped.
 
     >>> print(escape_invisible("in\u202ecome"), escape_invisible("zip\u200b"), escape_invisible("größe, 年齢"))
     in\u202ecome zip\u200b größe, 年齢
@@ -205,7 +205,7 @@ def escape_invisible(text: str) -> str:
 
 
 class EscapingStream:
-    """A stream for people; `escape_invisible` is applied to each text before it is written."""
+    """A stream for people, which applies `escape_invisible` to each text before the text is written."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

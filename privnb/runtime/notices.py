@@ -1,4 +1,4 @@
-"""Sentences for people, each with a stable code that programs can check."""
+"""Sentences for people; each sentence has a stable code, which programs can check."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CODES: Mapping[str, str] = MappingProxyType(
 
 
 class Notice(str):
-    """A sentence with a code of `CODES`, which prints as plain text.
+    """A sentence with a code from `CODES`; as a text, a notice is the sentence.
 
     >>> notice = Notice("The table has each record twice.", "records-repeated")
     >>> notice, notice.code

@@ -1,7 +1,7 @@
-"""Numbers in the form in which people read them; only this module decides the number of digits.
+"""Numbers as texts for people; only this module decides how many digits a number has.
 
-The format of a number states its unit, as in "{:%} of people". In the format, `%` means a share, `,` a count and `g`
-any other number; `+` shows the sign. Digits in a format are ignored.
+The format of a number states the unit, as in "{:%} of people". In the format, `%` means a share, `,` means a count, and
+`g` means any other number; with `+`, the sign is always shown. Digits in a format are ignored.
 """
 
 import math
@@ -16,7 +16,7 @@ LEAST, SMALL = 0.01, 1e-4  # smaller percentages, and smaller other numbers, are
 
 
 def write_number(format: str, value: float, *ends: float) -> str:
-    """Return a number with its unit, in the digits of its interval if `ends` are given.
+    """Return a number with its unit; if the `ends` of an interval are given, the interval determines the digits.
 
     A share has two significant digits; it is written as 0% or 100% only if it is exactly 0 or 1. A count is written in
     full.
@@ -44,14 +44,16 @@ def write_number(format: str, value: float, *ends: float) -> str:
 
 
 def _one(unit: str) -> str:
-    """Return a unit in the singular."""
+    """Return the singular of a unit."""
     what, of, rest = unit.partition(" of ")
     what = f"{what.removesuffix('people')}person" if what.endswith("people") else re.sub("(?<!s)s$", "", what)
     return what + of + rest
 
 
 def write_without_unit(format: str, value: float, decimals: int | None = None) -> str:
-    """Return a number without its unit; `decimals` is the number of decimals, if a number next to it sets this.
+    """Return a number without its unit, with `decimals` decimal places if this argument is given.
+
+    The argument serves numbers that are shown next to each other with the same number of decimal places.
 
     >>> write_without_unit("{:,} people", 1234), write_without_unit("{:%} of people", 0.0885, 2)
     ('1,234', '8.85%')
@@ -74,7 +76,7 @@ def write_without_unit(format: str, value: float, decimals: int | None = None) -
 
 
 def write_percent(share: float) -> str:
-    """Return a share as people read it, without a unit.
+    """Return a share as a percentage, without a unit.
 
     >>> write_percent(0.52514)
     '53%'
@@ -83,7 +85,7 @@ def write_percent(share: float) -> str:
 
 
 def write_share(value: float, low: float, high: float) -> str:
-    """Return a share with its 95% interval if it has one; for a withheld share (NaN), return its upper bound.
+    """Return a share and, if there is one, its 95% interval; for a withheld share (NaN), return the upper bound.
 
     >>> write_share(0.0886, 0.0841, 0.0932), write_share(0.5, 0.5, 0.5), write_share(math.nan, math.nan, 0.2)
     ('8.9% (95% CI 8.4–9.3%)', '50%', 'at most 20%')
@@ -96,7 +98,7 @@ def write_share(value: float, low: float, high: float) -> str:
 
 
 def write_confidence(format: str, value: float, low: float, high: float) -> str:
-    """Return the 95% confidence interval of a number, with the digits of the interval and without the unit.
+    """Return the 95% confidence interval of a number as a text without the unit.
 
     >>> write_confidence("{:%} of people", 0.0886, 0.0841, 0.0932), write_confidence("{:%}", -0.026, -0.032, -0.021)
     ('95% CI 8.4–9.3%', '95% CI −3.2% to −2.1%')
@@ -116,10 +118,10 @@ def write_range(low: str, high: str) -> str:
 
 
 def write_interval(format: str, value: float, low: float, high: float) -> tuple[str, str, str]:
-    """Return a number and the ends of its interval as texts without units, in the same number of digits.
+    """Return a number and the ends of its interval as texts without units, with the same number of decimal places.
 
-    The number of digits is large enough to distinguish the ends. An upper end that is several times the number has no
-    more digits than necessary.
+    The number of decimal places is large enough to distinguish the ends. An upper end that is several times the number
+    has no more decimal places than necessary.
 
     >>> write_interval("{:%} of people", 0.0886, 0.0841, 0.0932), write_interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
@@ -162,7 +164,7 @@ def write_estimate(format: str, value: float, low: float, high: float) -> str:
 
 
 def write_bounds(format: str, low: float, high: float) -> tuple[str, str]:
-    """Return a lower and an upper bound of a number as texts, the first rounded down and the second up.
+    """Return the lower bound of a number, rounded down, and the upper bound, rounded up, as texts.
 
     >>> write_bounds("{:%} of people", 0.9787, 0.9987)
     ('97%', '99.9% of people')
@@ -186,7 +188,7 @@ def split_format(format: str) -> tuple[str, str, str, str]:
 
 
 def _tiny(kind: str, number: float, sign: str, decimals: int | None) -> str:
-    """Return the text for a number that is nearly 0 or nearly 100%; empty for all other numbers."""
+    """Return the text of a number that is nearly 0 or nearly 100%; "" for any other number."""
     if kind == "%" and 0 < number < LEAST and not sign:
         return f"below {LEAST}%" if decimals is not None else f"1 in {_two_digits(100 / number):,}"
     if kind == "%" and 100 - LEAST < number < 100:
@@ -208,14 +210,14 @@ def _decimals(kind: str, number: float) -> int:
 
 
 def _digits(number: float, significant: int) -> int:
-    """Return the number of decimals that shows this number of significant digits."""
+    """Return the number of decimal places with which `number` has `significant` significant digits."""
     if number == 0:
         return 0
     return max(0, significant - 1 - int(f"{number:.{significant - 1}e}".partition("e")[2]))
 
 
 def _rounded(number: float) -> float:
-    """Return a number with 12 significant digits, as in results, which removes the rounding errors of sums."""
+    """Return a number rounded to 12 significant digits, as in results; this removes the rounding errors of sums."""
     return float(f"{number:.12g}")
 
 

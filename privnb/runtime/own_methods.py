@@ -6,15 +6,15 @@ from typing import Any
 
 
 def is_own(method: Any) -> bool:
-    """Return whether a class, a function or an object of a class is defined outside the package."""
+    """Return whether a class, a function, or the class of an object is defined outside the package."""
     return _package(_home(method)) != "privnb"
 
 
 def describe_failure(method: Any, error: BaseException) -> str:
-    """Return the class of an error and the line of the user's method that raised it.
+    """Return a phrase that states the class of an error and the line of the user's method that raised the error.
 
-    The message of the error is left out, because it may quote records, and the returned text is stored in results,
-    pages and cards.
+    The message of the error is left out, because the message may quote records, and the returned phrase is stored in
+    results, pages and cards.
 
     >>> def divide():
     ...     return 1 / 0

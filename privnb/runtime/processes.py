@@ -1,4 +1,4 @@
-"""The environment of each process that computes (a kernel or a worker), the start of workers, and limits on memory."""
+"""The environment of the processes that compute (kernels and workers), the start of workers, and memory limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Return whether an error means that the system refused memory or a thread to this process."""
+    """Return whether an error means that the system did not give this process the memory or the thread it requested."""
     while error is not None:
         said = str(error)
         if (
@@ -50,7 +50,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def describe_memory_limit() -> str:
-    """Return the limit on the addresses of this process as the end of a sentence; empty if there is no limit."""
+    """Return the end of a sentence, which states the limit on the addresses of this process; empty without a limit."""
     most = _address_limit()
     if most is None:
         return ""
@@ -59,11 +59,11 @@ def describe_memory_limit() -> str:
 
 
 def fit_to_limit() -> None:
-    """Keep a command within the limit on addresses (`ulimit -v`), or refuse to run it.
+    """Keep a command within the limit on the addresses of this process (`ulimit -v`), or raise an error.
 
-    A library that cannot reserve addresses ends the process before privnb can explain why. If the limit is too low for
-    all cores, libraries get one thread and reserve memory only when they need it. The settings hold for this process
-    and its children. Call this function before the libraries are loaded.
+    A library that cannot reserve addresses ends the process before privnb can explain the reason. If the limit is too
+    low for one thread per core, each library uses only one thread and reserves memory only when it needs memory. The
+    settings apply to this process and its child processes. Call this function before the libraries are loaded.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def _address_limit() -> int | None:
 def available_memory() -> int:
     """Return the number of bytes that this process can still allocate.
 
-    This is the smallest of three numbers: the memory that the machine, the control groups, and the limit on addresses
-    leave free.
+    The number is the smallest of three numbers: the free memory of the machine, the memory that the control groups
+    still allow, and the memory that the limit on addresses still allows.
     """
     left = []
     with contextlib.suppress(OSError, ValueError, IndexError):  # no Linux
@@ -114,9 +114,9 @@ def read_group_memory(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/pr
     Parameters
     ----------
     root : Path
-        The folder where the groups are mounted.
+        The folder at which the control groups are mounted.
     own : Path
-        The file that names the groups of this process.
+        The file that lists the control groups of this process.
     """
     found = []
     with contextlib.suppress(OSError, ValueError):
@@ -150,7 +150,7 @@ def usable_cores() -> int:
 def share_cores() -> int:
     """Return the number of cores that this process should use, at least 1.
 
-    This is the number of usable cores or, in a report, an equal share of the cores for each running notebook.
+    The number is that of the usable cores. In a report, the cores are shared equally among the running notebooks.
     """
     sharing = 1
     with contextlib.suppress(KeyError, OSError, ValueError):
@@ -160,13 +160,16 @@ def share_cores() -> int:
 
 @contextlib.contextmanager
 def start_workers(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
-    """Yield a context for starting worker processes; inside, the environment is that of the workers.
+    """Yield a context of multiprocessing that starts worker processes.
+
+    Inside the `with` statement, the environment variables are those of the workers.
 
     A server process loads the libraries once, and each worker is a fork of the server. Workers are not forks of this
     process, because such a fork would copy threads in the middle of their work. The first call decides which libraries
-    the server loads. The libraries never include modules of the user, because the server would keep the old version of
-    a module that changes between two runs. The module does not use loky from joblib, because each of its workers loads
-    the libraries itself: two workers took 12 seconds of processor time in every run, while two forks take 0.2 seconds.
+    the server loads. The libraries must not include modules of the user, because the server would keep the old version
+    of a module that changes between two runs. The module does not use loky from joblib, because each worker of loky
+    loads the libraries again: two workers took 12 seconds of processor time in every run, while two forks take 0.2
+    seconds.
     """
     _find_room_for_sockets()
     theirs = {**ENVIRONMENT, SERVER: "1"}
@@ -185,10 +188,11 @@ def start_workers(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]
 
 @contextlib.contextmanager
 def hide_script() -> Iterator[None]:
-    """Hide the script that runs this process from the processes that are started in this context.
+    """Hide the script that runs this process from the processes that are started inside the `with` statement.
 
-    Python's multiprocessing imports that script in each new process, so the whole script would run again unless its
-    author wrote `if __name__ == "__main__":`. Workers call only functions of the package and do not need the script.
+    Python's multiprocessing imports the script in each new process, so the whole script would run again unless its
+    author has written `if __name__ == "__main__":`. Workers call only functions of the package and do not need the
+    script.
     """
     script = vars(sys.modules["__main__"])
     hidden = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
@@ -200,7 +204,7 @@ def hide_script() -> Iterator[None]:
 
 
 def preload_server(*libraries: str) -> None:
-    """Start the server of `start_workers` without waiting for it, so that it loads libraries in the background."""
+    """Start the server of `start_workers` without waiting for it; the server loads libraries in the background."""
     with start_workers(*libraries) as context:
         if context.get_start_method() == "forkserver":
             from multiprocessing.forkserver import ensure_running  # Windows has no such module
@@ -209,7 +213,7 @@ def preload_server(*libraries: str) -> None:
 
 
 def silence_output() -> None:
-    """Discard all further output of this process and its libraries, and close its input."""
+    """Discard all further output of this process and of its libraries, and close the input of this process."""
     silent = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(silent, number)
@@ -217,11 +221,11 @@ def silence_output() -> None:
 
 @functools.cache
 def _find_room_for_sockets() -> None:
-    """Give multiprocessing a folder for its sockets inside a temporary folder of privnb.
+    """Let multiprocessing put the folder of its sockets into a temporary folder of privnb.
 
     If this process is killed, the next process of privnb removes the folder. The path of a socket can have at most 103
-    bytes, and the names below the system's temporary folder take 70 bytes. If the path would be longer, /tmp replaces
-    the system's folder.
+    bytes, of which the names below the system's temporary folder take 70 bytes. If the path would be longer, /tmp is
+    used instead of the system's temporary folder.
     """
     asked = tempfile.gettempdir()
     beside = asked if len(os.fsencode(asked)) <= 33 else "/tmp"

@@ -1,4 +1,4 @@
-"""Progress of long steps: bars for people, and lines in a file for a report that runs notebooks."""
+"""The progress of long steps: bars for people and, for a report that runs notebooks, lines in a file."""
 
 import contextlib
 import json
@@ -29,11 +29,12 @@ logger = logging.getLogger("privnb")  # logs steps with their duration in second
 def track(iterable: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
     """Return an iterator over the items of `iterable` that shows a progress bar.
 
-    The bar is a widget in JupyterLab and text on stderr in a terminal, and it disappears at the end. During a report,
-    progress is written to a file that the report reads, so that no notebook stores a bar. In other cases, such as a
-    script whose stderr is not a terminal, or a notebook that another tool runs, nothing is shown.
+    The bar is a widget in JupyterLab, and text on stderr in a terminal; the bar disappears at the end. During a report,
+    progress is written to a file that the report reads, so that no notebook stores a bar. Otherwise, nothing is shown,
+    for example in a script whose stderr is not a terminal, or in a notebook that another tool runs.
 
-    `description` describes the step in a few words; `total` is the number of items if `iterable` has no length.
+    `description` describes the step in a few words. `total` is the number of items, and is needed only if `iterable`
+    has no length.
 
     >>> list(track("ab", "letters"))
     ['a', 'b']
@@ -44,14 +45,14 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
 
 
 def _logged(items: Iterator[Item], description: str) -> Iterator[Item]:
-    """Yield the items, and log how long they took."""
+    """Yield the items, and then log the time that all items took."""
     began = time.monotonic()
     yield from items
     logger.info("%s: %.1f s", description, time.monotonic() - began)
 
 
 def _visible(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
-    """Return an iterator over the items, which shows progress if somebody can see it."""
+    """Return an iterator over the items that shows the progress if there is a terminal, a widget or a report."""
     if _silent or _options.quiet:
         return iter(iterable)
     total = total or operator.length_hint(iterable) or None
@@ -71,7 +72,11 @@ def _visible(iterable: Iterable[Item], description: str, total: int | None) -> I
 
 
 def _bar(bar: Any) -> Iterator[Any]:
-    """Yield the items of a bar; the bar appears before a slow first item and hides the steps inside it."""
+    """Yield the items of a bar.
+
+    The bar appears even if the first item is slow. While the bar is shown, the steps that compute an item are
+    hidden.
+    """
     first = threading.Timer(PATIENCE, bar.refresh)
     first.daemon = True
     first.start()
@@ -96,14 +101,14 @@ _steps: list[str] = []  # the running steps, with the innermost last; "" is a ba
 
 @contextlib.contextmanager
 def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
-    """Show progress in this context as the options of a command request.
+    """Apply the options of a command for the display of progress inside the `with` statement.
 
     Parameters
     ----------
     quiet : bool
         Whether to hide bars and the warnings of `warn_once`.
     verbose : bool
-        Whether to log each step with its seconds on stderr.
+        Whether to log each step and its duration in seconds on stderr.
     """
     before, level, handler = _options.quiet, logger.level, logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("privnb: %(message)s"))
@@ -126,7 +131,7 @@ def step(description: str) -> Iterator[None]:
     Parameters
     ----------
     description : str
-        A few words on the step, without any value of a record.
+        A few words that describe the step, without any value of a record.
     """
     began = time.monotonic()
     visible = not (_silent or _options.quiet or os.environ.get(FILE)) and _is_terminal()
@@ -168,7 +173,7 @@ _silent: list[bool] = []  # one item for each step inside which other steps show
 
 @contextlib.contextmanager
 def hide_bars() -> Iterator[None]:
-    """Hide the bars of all steps in this context, as workers do."""
+    """Hide the bars of all steps inside the `with` statement; workers use this function."""
     _silent.append(True)
     try:
         yield
@@ -178,9 +183,9 @@ def hide_bars() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watch(share: Callable[[], float], description: str) -> Iterator[None]:
-    """Show a bar, as `track` does, for the work in this context.
+    """Show a bar, as `track` does, for the work inside the `with` statement.
 
-    `share()` returns the percentage of the work that is done, or a negative number if the percentage is unknown.
+    `share()` returns the percentage of the work that has been done; a negative number means that it is unknown.
     """
     ended = threading.Event()
 
@@ -217,7 +222,7 @@ def _noted(iterable: Iterable[Item], description: str, total: int | None) -> Ite
 def note(**state: Any) -> None:
     """Append `state` as a line of JSON to the progress file of this run.
 
-    A full disk is ignored, because it should not stop a computation.
+    An error because of a full disk is ignored, because such an error should not stop a computation.
     """
     with contextlib.suppress(OSError), open(os.environ[FILE], "a", encoding="utf-8") as file:
         file.write(json.dumps(state) + "\n")
@@ -227,7 +232,7 @@ _said: set[str] = set()
 
 
 def warn_once(text: str) -> None:
-    """Print a warning only once: on stderr or, in a notebook of a report, on stderr of the report."""
+    """Print a warning, but each text only once: on stderr or, in a notebook of a report, on stderr of the report."""
     if not text or text in _said or _options.quiet:
         return
     _said.add(text)
@@ -238,19 +243,20 @@ def warn_once(text: str) -> None:
 
 
 def note_file(path: str | os.PathLike[str], digest: str) -> None:
-    """Record in a report that this process has read the file `path`, whose content has this digest."""
+    """If this process runs for a report, record that it has read the file `path`, whose content has this digest."""
     if os.environ.get(FILE):
         note(seen=[str(path), digest])
 
 
 class Notes:
-    """The state that the progress file of a run describes, updated as the file grows.
+    """The state of a run, which the progress file of the run describes and which is updated as the file grows.
 
     Attributes
     ----------
     state : dict
-        `cell` (the number of finished cells), `step`, `done`, `total` and `left` (in seconds). `said` lists the
-        warnings, and `seen` the files that were read, if there are any.
+        The keys are `cell` (the number of completed cells), `step` (the description of the running step), `done` and
+        `total` (numbers of items of the step), and `left` (the estimated remaining time in seconds). If there are
+        warnings, `said` lists them; if files were read, `seen` lists them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -258,7 +264,7 @@ class Notes:
         self.state: dict[str, Any] = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
 
     def grew(self) -> bool:
-        """Read new lines into `state`, and return whether there were any."""
+        """Update `state` with the new lines of the file, and return whether there were new lines."""
         before = self._read
         with contextlib.suppress(OSError), open(self.path, "rb") as file:
             file.seek(before)
@@ -278,8 +284,8 @@ class Notes:
 class Bars:
     """The progress of several notebooks, shown on `file` (stderr) with one line for each notebook.
 
-    A terminal shows bars; elsewhere each new step prints a line, and a long step prints one per minute. `cells` maps
-    each notebook to its number of cells.
+    A terminal shows bars. If `file` is not a terminal, each new step prints a line, and a long step prints a line per
+    minute. `cells` maps each notebook to the number of its cells.
     """
 
     def __init__(self, cells: Mapping[str, int], file: TextIO | None = None) -> None:
@@ -310,7 +316,7 @@ class Bars:
         self._put(name, state["cell"], ", ".join(filter(None, [self._time(name), counted])), line)
 
     def end(self, name: str, word: str) -> None:
-        """Close the line of one notebook with `word`, such as "done", and its time."""
+        """Close the line of one notebook with `word`, such as "done", and the time that the notebook took."""
         text = f"{word} in {self._time(name)}"
         self._put(name, self.cells[name] if word == "done" else None, text, text)
 
@@ -341,7 +347,7 @@ class Bars:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as a text.
 
     >>> format_duration(7.4), format_duration(299.6)
     ('7 s', '5 min 0 s')

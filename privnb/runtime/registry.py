@@ -1,4 +1,4 @@
-"""Discovery of classes: by their files in the package, and by entry points of, or imports from, other packages."""
+"""Discovery of classes: those in the files of privnb, those of entry points, and those that were imported."""
 
 import inspect
 import pkgutil
@@ -22,24 +22,24 @@ def list_modules(room: str) -> tuple[str, ...]:
 
 @cache
 def import_modules(room: str) -> None:
-    """Import all modules of a subpackage, and the methods that entry points of other packages register for it."""
+    """Import all modules of a subpackage, and load the methods that other packages register for the subpackage."""
     for module in list_modules(room):
         import_module(module)
     entry_points.load_methods(room, entry_points.check_class)
 
 
 def import_lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__`, which import a class on first use, for a subpackage with one class per file.
+    """Return `__getattr__` and `__dir__` for a subpackage with one class per file; they import a class on first use.
 
     Parameters
     ----------
     room : str
-        The subpackage. A class is in a file of its own name in any folder: `KMember` is in `k_member.py`, and
-        `PCARemoval` in `pca_removal.py`.
+        The name of the subpackage. Each class is in a file with the name of the class, in any folder of the subpackage:
+        `KMember` is in `k_member.py`, and `PCARemoval` is in `pca_removal.py`.
     base : str
         The name of the base class of all these classes.
     **homes : str
-        The module of each name that is not in a file of its own, including `base`.
+        The module of each name that is not in a file with this name, including the module of `base`.
     """
 
     def get(name: str) -> Any:
@@ -59,12 +59,12 @@ def import_lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], A
 
 
 def find_classes(base: type[Any]) -> list[type[Any]]:
-    """Return the concrete public subclasses of `base` that a module holds under their own names.
+    """Return the concrete public subclasses of `base` that are attributes of their modules, by their own names.
 
-    The function finds classes of the package in the files of the subpackage of `base`. It finds any other class after
-    the class is imported, for instance in a notebook or in a file of the user, and all classes that entry points of
-    other installed packages name. If a cell or module ran several times, only its latest version of a class counts.
-    Classes of the package come first, then all other classes; both groups are sorted by name.
+    The function finds the classes of privnb in the files of the subpackage of `base`, and the classes that entry points
+    of other installed packages register. Any other class, for instance of a notebook or of a file of the user, is found
+    only after it is imported. If a cell or a module ran several times, only the latest version of a class is returned.
+    The classes of privnb come first, and then all other classes; both groups are sorted by name.
     """
     if base.__module__.startswith("privnb."):
         import_modules(".".join(base.__module__.split(".")[:2]))
@@ -86,8 +86,9 @@ def _list_subclasses(base: type[Any]) -> list[type[Any]]:
 def check_fact(kind: type, name: str, known: Collection[Any], *, several: bool = False) -> None:
     """Raise UsageError if the class `kind` does not state a fact, or states a value that is not in `known`.
 
-    The check runs when the class is defined. With `several`, the fact must be a tuple of known values. A property is
-    not checked, because its value depends on the object. An abstract class need not state a fact that has no default.
+    The check runs when the class is defined. If `several` is true, the fact must be a tuple of values in `known`. A
+    property is not checked, because the value of a property depends on the object. An abstract class need not state the
+    fact.
     """
     value = getattr(kind, name, None)
     if isinstance(value, property) or (value is None and inspect.isabstract(kind)):
@@ -117,7 +118,7 @@ def first_sentence(kind: Any) -> str:
 
 
 def find_cited_source(kind: Any) -> str:
-    """Return the source that a docstring cites after "Source:"; empty if the docstring does not cite a source.
+    """Return the source that a docstring cites after "Source:"; empty if the docstring cites no source.
 
     >>> find_cited_source(type("Blur", (), {"__doc__": "Blur ages. Source: Blur et al., 1999.  More."}))
     'Blur et al., 1999. More.'

@@ -1,7 +1,8 @@
-"""Sentences and tables for people, which show names and values as they are, and never as markup.
+"""Sentences and tables for people, which show names and values as plain text and never as markup.
 
-A plain text is escaped when it is shown; only objects of `Markup`, which templates and `strong` make, keep their
-elements. A value of a table therefore never becomes an element, a link or a formula in a notebook or a page.
+A plain text is escaped when it is shown. Only `Markup` objects, which templates and functions such as `strong` return,
+keep their HTML elements. A value of a table therefore never becomes an element, a link or a formula in a notebook or a
+page.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ OPEN = '<div class="text mathjax_ignore">'  # the second class prevents formulas
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names as a person lists them, separated by semicolons if one of them has a comma.
+    """Return names as a list in a sentence, with commas or, if a name contains a comma, with semicolons between them.
 
     >>> join_names(["a", "b", "c"]), join_names(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
     ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
@@ -43,7 +44,7 @@ def strong(text: object) -> Markup:
 
 
 def code(text: object) -> Markup:
-    """Return a text as code."""
+    """Return a text as the HTML element for code."""
     return Markup("<code>{}</code>").format(text)
 
 
@@ -57,7 +58,7 @@ def strip_markup(part: str) -> str:
 
 
 def list_lines(parts: Sequence[Part]) -> list[str]:
-    """Return each paragraph and each list item as a plain text.
+    """Return each paragraph and each item of a list as a plain text.
 
     >>> list_lines([Markup("<strong>All</strong> of them."), ["a", "b"]])
     ['All of them.', 'a', 'b']
@@ -81,7 +82,7 @@ class Sentences:
 
     @property
     def data(self) -> str:
-        """The sentences as plain text: blank lines between paragraphs, and a dash before each item."""
+        """The sentences as plain text, with a blank line between paragraphs and a dash before each item of a list."""
         return "\n\n".join(
             strip_markup(part) if isinstance(part, str) else "\n".join(f"- {strip_markup(item)}" for item in part)
             for part in self.parts
@@ -109,11 +110,12 @@ class FullTable:
     Parameters
     ----------
     table : DataFrame
-        The table; its index is shown unless it numbers the rows.
+        The table. The index of the table is shown unless it only numbers the rows.
     title : str
         The text that replaces the table in plain text.
     ids : DataFrame, optional
-        A table of the same form with the ids of the result rows behind each number; cells without ids are empty.
+        A table of the same shape with the ids of the rows of results from which each number was computed; cells without
+        ids are empty.
     """
 
     table: pd.DataFrame
@@ -122,12 +124,12 @@ class FullTable:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether the index is shown."""
+        """Whether the index of the table is shown."""
         return not isinstance(self.table.index, pd.RangeIndex)
 
     @property
     def content(self) -> dict[str, Any]:
-        """The table as texts for a page, in the "split" form of pandas; headings and index are lists of levels."""
+        """The table as texts for a page, in the "split" form of pandas; each heading is a list of levels."""
         index = [_levels(each) for each in self.table.index] if self.is_indexed else []
         named = {"data": self.table} if self.ids is None else {"data": self.table, "ids": self.ids}
         cells = {
@@ -159,13 +161,13 @@ DISPLAY = {"display.html.use_mathjax": False, "display.max_colwidth": 120}
 
 
 def table_html(table: pd.DataFrame, index: bool = False) -> str:
-    """Return a table as HTML that shows texts as they are written, whatever options of pandas are set."""
+    """Return a table as HTML that shows texts unchanged and complete; options of pandas have no effect."""
     with pd.option_context(*chain.from_iterable(DISPLAY.items())):
         return escape_invisible(table.to_html(index=index, border=0))
 
 
 def say(*parts: Part) -> Sentences:
-    """Return sentences to show: each text is a paragraph, and each list of texts is a list of items.
+    """Return sentences that a notebook shows: each text is a paragraph, and each list of texts is a list of items.
 
     >>> say(Markup("<strong>All</strong> of &lt;b&gt;"), ["a", "<b>"])._repr_html_().removeprefix(OPEN)
     '<p><strong>All</strong> of &lt;b&gt;</p><ul><li>a</li><li>&lt;b&gt;</li></ul></div>'

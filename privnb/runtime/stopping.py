@@ -1,4 +1,4 @@
-"""Handling of Ctrl-C, SIGTERM and SIGHUP, which stop a command once, where no library swallows the signal."""
+"""Handling of Ctrl-C, SIGTERM and SIGHUP: a command stops only once, when no library would swallow the exception."""
 
 import contextlib
 import signal
@@ -21,8 +21,8 @@ def note_signal(number: int, _: FrameType | None) -> None:
 def note_interrupts() -> Iterator[None]:
     """Record Ctrl-C while this process loads and runs a command.
 
-    A process that ignores Ctrl-C, as under `nohup`, continues to ignore it. At the end of the context, the work is
-    done, and the process ignores Ctrl-C from then on.
+    A process that ignores Ctrl-C, as under `nohup`, continues to ignore Ctrl-C. At the end of the `with` statement, the
+    work is done, so the process then ignores Ctrl-C.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, note_signal)
@@ -33,16 +33,16 @@ def note_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """Raise KeyboardInterrupt in this context on SIGINT, SIGTERM and SIGHUP, so that cleanup code runs.
+    """Raise KeyboardInterrupt for SIGINT, SIGTERM and SIGHUP inside the `with` statement, so that cleanup code runs.
 
-    No process and no unfinished file remains. Libraries swallow exceptions that are raised while they are imported or
-    in a callback that must not fail. A stop therefore waits for the end of an import, and is tried again after such a
-    callback. An error that a library raises because of a stop counts as a stop.
+    After a stop, no process and no incomplete file is left. Libraries swallow exceptions that are raised while the
+    libraries are imported, or in a callback that must not fail. A stop therefore waits for the end of an import, and is
+    tried again after such a callback. An error that a library raises because of a stop counts as a stop.
 
     Raises
     ------
     KeyboardInterrupt
-            The exception holds the number of the signal.
+        The exception holds the number of the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

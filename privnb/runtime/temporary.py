@@ -1,6 +1,7 @@
 """Atomic writing of files, and temporary folders that are always removed.
 
-A folder that a killed process left behind is removed together with the next folder of the same name.
+If a process was killed and left its folder behind, this folder is removed when the next folder with the same name is
+created.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ SCRATCH = "privnb"  # the name of folders in the system's temporary folder
 def atomic_write(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     """Write a file completely or not at all, and replace an existing file.
 
-    After a crash of the machine, the file has either the old or the new content.
+    Even after a crash of the machine, the file has either the old or the new content, and not a part of it.
 
     Parameters
     ----------
@@ -46,14 +47,17 @@ def atomic_write(path: Path, content: str | bytes, mode: int = 0o666) -> None:
 
 @contextlib.contextmanager
 def temporary_folder(parent: str | Path | None = None, name: str = SCRATCH) -> Iterator[Path]:
-    """Yield a temporary folder that only its owner can read. Raise OSError if the folder cannot be created.
+    """Yield a temporary folder that only the user of this process can read.
+
+    Raises OSError if the folder cannot be created.
 
     Parameters
     ----------
     parent : Path, optional
         The folder that holds the new folder; by default, the system's temporary folder.
     name : str
-        The purpose of the folder. Folders with the same name whose process no longer exists are removed.
+        A name for the purpose of the folder. Folders with the same name whose processes do not exist any more are
+        removed.
 
     Yields
     ------
@@ -71,7 +75,7 @@ def temporary_folder(parent: str | Path | None = None, name: str = SCRATCH) -> I
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether a folder belongs to the user of this process; users share the system's temporary folder."""
+    """Return whether the user of this process owns a folder; users share the system's temporary folder."""
     try:
         return path.lstat().st_uid == os.getuid()
     except OSError:  # the folder no longer exists

@@ -1,7 +1,7 @@
 """Tolerances within which two numbers count as equal.
 
-A tolerance absorbs the rounding of floats and nothing else. A number that ends an iteration, or that keeps a divisor
-above zero, is a setting of an algorithm and is defined in the module of that algorithm.
+A tolerance covers only the rounding errors of floats. A number that ends an iteration, or that keeps a divisor above
+zero, is a setting of an algorithm and is defined in the module of this algorithm.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ STEP = 1e-6  # a fraction of a step of a domain; a number that is closer than th
 
 
 def nearly_equal(first: float | Array, second: float | Array) -> Array:
-    """Return whether two numbers, or the elements of two arrays, are equal within the rounding of floats.
+    """Return whether two numbers, or the elements of two arrays, are equal apart from rounding errors of floats.
 
     >>> bool(nearly_equal(0.1 + 0.2, 0.3)), bool(nearly_equal(1.0, 1.000001))
     (True, False)

@@ -1,12 +1,12 @@
-"""Argument checks that follow from annotations: `@validated` for functions, `Validated` for dataclasses.
+"""Checks of arguments that follow from annotations: `@validated` for functions, `Validated` for dataclasses.
 
-An annotation states what an argument must be; this module derives the check of the argument from the annotation. If the
-annotation is a class, the argument must be an instance of the class. A `Literal` lists the allowed texts, and
-`Annotated[float, positive]` calls `positive(name, value)`. Each error names the argument and states what it must be,
-what was given and what to do.
+An annotation states what an argument must be, and this module derives the check of the argument from the annotation. If
+the annotation is a class, the argument must be an instance of the class. A `Literal` lists the allowed texts, and
+`Annotated[float, positive]` calls `positive(name, value)`. Each error states the argument, the requirement, the given
+value and a remedy.
 
-A class may state in `HINT` how to obtain an instance, as in `HINT = "Load one: load(name)."`; errors end with this
-hint.
+A class may state in `HINT` how to obtain an instance, as in `HINT = "Load one: load(name)."`. Errors about an argument
+of this class end with the hint.
 """
 
 import functools
@@ -33,7 +33,7 @@ WORDS = {int: "a whole number", float: "a finite number", bool: "True or False",
 
 
 def validated(function: Function) -> Function:
-    """Return the function, whose arguments are then checked against its annotations before each call.
+    """Return a function that first checks the arguments against the annotations and then calls `function`.
 
     >>> @validated
     ... def halve(number: float, times: Annotated[int, at_least(1)] = 1) -> float:
@@ -61,9 +61,9 @@ def validated(function: Function) -> Function:
 
 
 class Validated:
-    """A base class for frozen dataclasses whose fields are checked against their annotations on creation.
+    """A base class of frozen dataclasses, which checks the fields against their annotations on creation.
 
-    A subclass with its own `__post_init__` calls `super().__post_init__()` first.
+    A subclass with its own `__post_init__` must call `super().__post_init__()` first.
     """
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -121,7 +121,7 @@ def check_of(annotation: Any) -> Check | None:
 
 
 def _classes(annotation: Any) -> tuple[type, ...]:
-    """Return the classes that an annotation allows; an empty tuple if the annotation includes anything but classes."""
+    """Return the classes that an annotation allows; empty if the annotation includes something other than classes."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else [annotation]
     classes = tuple(get_origin(part) or part for part in parts)
     plain = all(isinstance(each, type) and each not in (object, Any, Annotated, *NUMBERS) for each in classes)
@@ -129,7 +129,7 @@ def _classes(annotation: Any) -> tuple[type, ...]:
 
 
 def _check_of_union(parts: Sequence[Any]) -> Check | None:
-    """Return a check that passes if at least one of several annotations allows the value."""
+    """Return a check that accepts a value if at least one of several annotations allows the value."""
     may_be_none, others = type(None) in parts, [part for part in parts if part is not type(None)]
     if len(parts) == 2 and get_args(parts[1]) == (parts[0],):  # `OneOrMore`
         return one_or_more(parts[0])
@@ -192,7 +192,7 @@ def as_list(value: OneOrMore[One]) -> list[One]:
 
 
 def at_least(least: int, why: str = "") -> Check:
-    """Return a check for a whole number of at least `least`; `why` states the reason for that bound."""
+    """Return a check for a whole number of at least `least`; `why` states the reason for this bound."""
     return lambda name, value: expect.whole(name, value, least, why)
 
 
@@ -202,7 +202,7 @@ def between(low: float, high: float, why: str) -> Check:
 
 
 def above(least: float, why: str) -> Check:
-    """Return a check for a number above `least`; `why` states the reason for that bound."""
+    """Return a check for a number above `least`; `why` states the reason for this bound."""
     return lambda name, value: expect.above(name, value, least, why)
 
 
@@ -212,12 +212,12 @@ def one_of(known: Collection[Any]) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Return a check that also allows None."""
+    """Return a check that accepts None and all values that `check` accepts."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def instead(kind: type, hint: str) -> Check:
-    """Return a check for an instance of a class; the error ends with a hint."""
+    """Return a check for an instance of the class `kind`, whose error ends with `hint`."""
     return lambda name, value: expect.kind(name, value, kind, instead=hint)
 
 

@@ -1,7 +1,7 @@
-"""Sentences from templates; all prose for readers is in the folders `templates` of the packages that show it.
+"""Sentences from templates, which are in the folders `templates` of the subpackages that show the sentences.
 
-A template is a file of Jinja macros. Every line that a macro writes is a paragraph; lines that begin with a dash and a
-space are the items of a list. The arguments of a macro are data: plain values, and dictionaries of plain values.
+A template is a file of Jinja macros. Each line that a macro writes is a paragraph; a line that begins with a dash and a
+space is an item of a list. The arguments of a macro are data: plain values, and dictionaries of plain values.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ ITEM = "- "
 
 
 class Wording:
-    """The templates of sentences, with a function that marks the terms of the glossary.
+    """The templates of sentences, and a function that marks the terms of the glossary in the sentences.
 
     Parameters
     ----------
     term : function, optional
-        A function that takes the text of a term and the term's name in the glossary, and returns the term as it is
-        shown; by default, the text itself.
+        A function that receives the text of a term and the name of the term in the glossary, and returns the text to
+        show. By default, the text stays unchanged.
     """
 
     def __init__(self, term: Callable[[str, str], str] | None = None) -> None:
@@ -51,7 +51,7 @@ class Wording:
         Parameters
         ----------
         template : str
-            The package and the name of the file, such as "decision/decision".
+            The subpackage and the name of the file, such as "decision/decision".
         macro : str
         *arguments, **named
             The arguments of the macro.
@@ -66,7 +66,7 @@ class Wording:
         return found
 
     def line(self, template: str, macro: str, *arguments: object, **named: object) -> str:
-        """Return the text that a macro writes as one line, for a place with space for only one line."""
+        """Return the paragraphs that a macro writes as one line, for a place with space for only one line."""
         parts = self.parts(template, macro, *arguments, **named)
         return Markup(" ").join(part for part in parts if isinstance(part, str))
 
@@ -76,7 +76,9 @@ class Wording:
 
 
 class Worded(Sentences):
-    """Data, and the template of sentences about them; a notebook shows the sentences, and a page makes them again.
+    """Data, and the template of sentences about the data.
+
+    A notebook shows the sentences, and a page makes the sentences again from the data.
 
     The template has the macro `answer` for the first paragraphs. It may also have `details` for the other paragraphs,
     and `short` for one sentence in a list of pages.
@@ -84,9 +86,9 @@ class Worded(Sentences):
     Parameters
     ----------
     template : str
-        The package and the name of the file, such as "decision/decision".
+        The subpackage and the name of the file, such as "decision/decision".
     data : dict
-        Plain values.
+        The data of the sentences, which are plain values.
     """
 
     def __init__(self, template: str, data: Mapping[str, Any]) -> None:
@@ -102,7 +104,7 @@ class Worded(Sentences):
 
 @functools.cache
 def wording() -> Wording:
-    """Return the templates without marks of terms."""
+    """Return the templates with a function that does not mark terms."""
     return Wording()
 
 
@@ -112,7 +114,7 @@ def write(template: str, macro: str, *arguments: object, **named: object) -> lis
 
 
 def line(template: str, macro: str, *arguments: object, **named: object) -> str:
-    """Return the text that a macro writes as one line; see `Wording.line`."""
+    """Return the paragraphs that a macro writes as one line; see `Wording.line`."""
     return wording().line(template, macro, *arguments, **named)
 
 
@@ -122,12 +124,12 @@ def _source(name: str) -> str:
 
 
 def _one_line(value: object) -> object:
-    """Return the text of an expression without line breaks, because a line break would end the sentence."""
+    """Return the text of an expression without line breaks, because a line break would end the paragraph."""
     return value if isinstance(value, Markup) else " ".join(str(value).splitlines())
 
 
 def write_with_interval(number: Mapping[str, Any], format: str = "") -> str:
-    """Return a number with its unit and 95% interval; a withheld number is replaced by its known bounds.
+    """Return a number with its unit and its 95% interval; if the number is withheld, return its bounds.
 
     >>> write_with_interval({"value": 0.043, "low": 0.041, "high": 0.044}, "{:%} of people")
     '4.3% of people (95% CI 4.1–4.4%)'
@@ -183,7 +185,7 @@ def write_bare_number(value: float | None, format: str) -> str:
 
 
 def _withheld(format: str, low: float | None, high: float | None) -> str:
-    """Return the publishable bounds of a withheld number."""
+    """Return the bounds of a withheld number that may be published."""
     if high is None:
         return "withheld"
     _, _, kind, unit = numerals.split_format(format)
@@ -197,7 +199,10 @@ def _withheld(format: str, low: float | None, high: float | None) -> str:
 
 
 def write_people(share: float, everybody: int | None, limit: int = numerals.MIN_COUNT) -> str:
-    """Return a share as a number of people within the threshold rule, or as a share if `everybody` is unknown.
+    """Return a share as a number of people, or as a share of people if `everybody` is None.
+
+    `everybody` is the number of all people. If the number, or the number of all other people, is below `limit`, only
+    this fact is stated.
 
     >>> write_people(0.0061, 45222), write_people(0.0001, 45222), write_people(0.9999, 45222), write_people(0.5, None)
     ('276 people', 'fewer than 10 people', 'all but fewer than 10 people', '50% of people')
@@ -213,7 +218,7 @@ def write_people(share: float, everybody: int | None, limit: int = numerals.MIN_
 
 
 def write_count(number: int, one: str, many: str = "") -> str:
-    """Return a number and its noun in the singular or plural.
+    """Return a number and the noun of the counted objects, in the singular or plural.
 
     >>> write_count(1, "release"), write_count(1234, "release"), write_count(2, "class", "classes")
     ('1 release', '1,234 releases', '2 classes')
@@ -222,7 +227,7 @@ def write_count(number: int, one: str, many: str = "") -> str:
 
 
 def sentence_case(text: str) -> str:
-    """Return a text that begins with a capital."""
+    """Return the text with its first letter as a capital letter."""
     return text[:1].upper() + text[1:]
 
 
@@ -230,7 +235,7 @@ PARAMETER = re.compile(r".+ = .+|[\w ]+ [\d.]+")  # of the name of a release
 
 
 def write_in_prose(setting: str) -> str:
-    """Return the name of a release as a sentence needs it: the comma before the parameters becomes *with*.
+    """Return the name of a release for use in a sentence: the comma before the parameters becomes *with*.
 
     >>> write_in_prose("Mondrian, k = 10"), write_in_prose("Mondrian, k = 10, t = 0.2"), write_in_prose("FRAPP, gamma")
     ('Mondrian with k = 10', 'Mondrian with k = 10 and t = 0.2', 'FRAPP, gamma')
