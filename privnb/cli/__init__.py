@@ -1,4 +1,4 @@
-"""The command `privnb`: one module for each subcommand, with its arguments and its work."""
+"""The command `privnb`; each subcommand has a module that defines the arguments and runs the subcommand."""
 
 from privnb.cli.command import main, parser, run_and_trace
 

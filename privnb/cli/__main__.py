@@ -1,4 +1,4 @@
-"""The command, run as `python -m privnb.cli`."""
+"""The command `privnb`, which can also be run as `python -m privnb.cli`."""
 
 from privnb.runtime.stopping import note_interrupts
 

@@ -20,7 +20,7 @@ INTERRUPTED, FAULT = "interrupted", "fault"  # the codes of errors without a cla
 
 
 class Error(NamedTuple):
-    """The reason why a command did not complete its task.
+    """The reason why a command has an exit status other than 0.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Error(NamedTuple):
 
     @classmethod
     def of(cls, error: PrivnbError) -> Error:
-        """Return an error of the package."""
+        """Return the reason that describes an error of the package."""
         return cls(error.status, error.code, str(error))
 
 
@@ -49,13 +49,14 @@ class Answer:
     Attributes
     ----------
     values : dict
-        Values for programs, as `answer.schema.json` describes them for each command.
+        The values for programs; `answer.schema.json` describes the values of each command.
     sentences : sequence of str
-        Sentences for people, on standard output. A Notice among the sentences is a warning, which `--quiet` leaves out.
+        The sentences for people, on standard output. A Notice among the sentences is a warning, which `--quiet` leaves
+        out.
     notes : sequence of str
-        Sentences for people on the course of the work, on standard error.
+        The sentences for people about the run of the command, on standard error.
     error : Error, optional
-        The reason for a status other than 0, such as a condition that is not met, if there is an answer nevertheless.
+        The reason for an exit status other than 0 although there is an answer, such as a condition that is not met.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +76,7 @@ class Answer:
 
 
 def unmet_condition(sentence: str) -> Error | None:
-    """Return the error of a condition that is not met; None for an empty sentence."""
+    """Return the error for a condition that is not met, which `sentence` describes; None for an empty sentence."""
     return Error.of(ConditionError(sentence)) if sentence else None
 
 
@@ -113,7 +114,7 @@ def to_json(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON writes it; NaN and infinity become null."""
+    """Return a value in the form that JSON can represent; NaN and infinity become null."""
     if hasattr(value, "item") and not hasattr(value, "__len__"):  # a NumPy number
         value = value.item()
     match value:

@@ -1,4 +1,4 @@
-"""The arguments that several subcommands share, and a parser that explains each refusal in one sentence."""
+"""The arguments that several subcommands have, and a parser whose errors are one sentence with a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPTION = re.compile(r"-(?!\d|\.\d)[^\s=]+(=.*)?", re.DOTALL)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose refusal is one sentence that suggests the nearest valid word."""
+    """A parser whose errors are one sentence, which suggests the most similar valid word."""
 
     more: Callable[[], str] = staticmethod(str)  # returns the text that follows the help
 
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **({"formatter_class": _Formatter} | options | {"allow_abbrev": False}))
 
     def value(self, name: str, metavar: str, text: str, **how: Any) -> None:
-        """Add an argument with a value; an empty value is refused unless the argument has a `type` of its own."""
+        """Add an argument with a value; an empty value is an error unless the caller gives a `type`."""
         if how.get("action", "store") in ("store", "append", "extend"):
             how = {"type": parse_text} | how
         self.add_argument(name, metavar=metavar, help=text, **how)
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(*names, action="store_true", help=text)
 
     def examples(self, *lines: str) -> None:
-        """Show these command lines as examples below the help."""
+        """Add these command lines to the end of the help as examples."""
         self.more = lambda: "\nexamples:\n" + "".join(f"  privnb {line}\n" for line in lines)
 
     def format_help(self) -> str:
@@ -58,7 +58,10 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + self.more()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse the arguments. Raise UsageError for an unknown option before any other fault is reported."""
+        """Parse the arguments.
+
+        Raises UsageError for an unknown option before any other error in the arguments is reported.
+        """
         words = [*(sys.argv[1:] if args is None else args)]
         self._refuse_unknown(words)
         found, rest = super().parse_known_args(words, namespace)
@@ -67,7 +70,10 @@ class Parser(argparse.ArgumentParser):
         return found, rest
 
     def _refuse_unknown(self, words: Sequence[str]) -> None:
-        """Raise UsageError if some words are options that the command does not have; name the nearest option."""
+        """Raise UsageError if some words are options that the command does not have.
+
+        The error suggests the most similar option.
+        """
         known = self._option_string_actions
         own = words[: words.index("--")] if "--" in words else words
         if self._subparsers is not None:  # the options after the subcommand belong to the subcommand
@@ -88,7 +94,7 @@ class Parser(argparse.ArgumentParser):
 
     @staticmethod
     def _requested_model(words: Sequence[str], name: str, value: str) -> str:
-        """Return the privacy model that an unknown option such as `--k 11` requests; empty if the option has none."""
+        """Return the privacy model that an unknown option such as `--k 11` requests; empty if it requests none."""
         from privnb.privacy_models import words as of_models
 
         word = name.lstrip("-").lower()
@@ -98,35 +104,43 @@ class Parser(argparse.ArgumentParser):
         return f"{word}={following[0]}"
 
     def error(self, message: str, cure: str = "") -> NoReturn:
-        """Raise UsageError for arguments that cannot be parsed; `cure` follows the message."""
+        """Raise UsageError for arguments that cannot be parsed; the remedy `cure` follows the message."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         near = suggest([wrong[1]], re.findall(r"[\w-]+", wrong[2])) if wrong else cure
         raise UsageError(f"{message}.{near} See `{self.prog} --help`.")
 
 
 class _Formatter(argparse.HelpFormatter):
-    """A formatter that puts an option, its value and its meaning on one line."""
+    """A formatter of the help that puts each option, its value and its meaning on one line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=110)
 
 
 def parse_text(text: str) -> str:
-    """Return the text of an argument. Raise ArgumentTypeError for an empty text."""
+    """Return the text of an argument.
+
+    Raises ArgumentTypeError for an empty text.
+    """
     if not text.strip():
         raise argparse.ArgumentTypeError("must not be empty; give a value, or leave out the argument")
     return text
 
 
 def parse_name_list(text: str) -> str:
-    """Return the text of an argument that lists names. Raise ArgumentTypeError if the text lists no name."""
+    """Return the text of an argument that lists names.
+
+    Raises ArgumentTypeError if the text lists no name.
+    """
     if not parse_names(parse_text(text)):
         raise argparse.ArgumentTypeError(f"must list at least one name; got {text!r}")
     return text
 
 
 def parse_assignment(text: str) -> tuple[str, str]:
-    """Return the name and the value of `NAME=VALUE`. Raise ArgumentTypeError if the name or the equals sign is missing.
+    """Return the name and the value of a text such as `NAME=VALUE`.
+
+    Raises ArgumentTypeError if the name or the equals sign is missing.
 
     >>> parse_assignment("T=0.1, 0.2")
     ('T', '0.1, 0.2')
@@ -138,7 +152,7 @@ def parse_assignment(text: str) -> tuple[str, str]:
 
 
 def add_common(command: Parser, *, answers: bool) -> None:
-    """Add the options of every subcommand; `answers` states whether a subcommand has an answer for programs."""
+    """Add the options that every subcommand has; `answers` states whether there is an answer for programs."""
     if answers:
         command.flag("--json", text="print one JSON document instead of text")
     command.flag("-q", "--quiet", text="print only the answer and errors: no progress, notes or warnings")
@@ -154,7 +168,10 @@ def add_table(command: Parser, *, optional: bool = False) -> None:
 
 
 def add_roles(command: Parser, *, may_be_none: bool = False) -> None:
-    """Add the options for roles of columns; if `may_be_none`, `--sensitive ""` states that no column is sensitive."""
+    """Add the options for the roles of columns.
+
+    `may_be_none` states whether `--sensitive ""` may mean that no column is sensitive.
+    """
     for name, (_, meaning) in ROLES.items():
         kind = str if may_be_none and name == "sensitive" else parse_name_list
         none = '; "" for none' if may_be_none and name == "sensitive" else ""
@@ -167,7 +184,7 @@ def parse_role_options(
     renamed: Mapping[str, str] = MappingProxyType({}),
     names: Sequence[str] = tuple(ROLES),
 ) -> dict[str, Role]:
-    """Return the roles that the options of a command give to columns.
+    """Return the roles that the options of a command give to columns, as `{column: role}`.
 
     Parameters
     ----------
@@ -175,14 +192,14 @@ def parse_role_options(
     known : collection of str
         The columns of the table.
     renamed : dict of str to str, optional
-        Other names that may be used, and the column that each name means.
+        Further names that the options may contain, and the column that each of these names means.
     names : sequence of str
         The options to read.
 
     Raises
     ------
     UsageError
-        For an unknown column, a column with two roles, and more than one person column.
+        For an unknown column, for a column with two roles, and for more than one person column.
     """
     from privnb.microdata.schema import Role
     from privnb.runtime.names import abbreviate_names
@@ -210,7 +227,7 @@ def parse_role_options(
 
 
 def has_roles(args: Namespace) -> bool:
-    """Return whether an option gives a role to a column."""
+    """Return whether at least one option gives a role to a column."""
     return any(getattr(args, name, None) is not None for name in ROLES)
 
 

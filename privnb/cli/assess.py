@@ -109,7 +109,7 @@ def run(args: Namespace) -> Answer:
 
 
 def parse_treatments(text: str) -> dict[str, str]:
-    """Return the treatments of columns.
+    """Return the treatments of columns that an option states, as `{column: treatment}`.
 
     >>> parse_treatments("age: generalized, zip: suppressed")
     {'age': 'generalized', 'zip': 'suppressed'}
@@ -126,7 +126,7 @@ def parse_treatments(text: str) -> dict[str, str]:
 
 
 def _describe_file(file: ForeignFile, rows: str) -> list[str]:
-    """Return sentences on how the file was read."""
+    """Return sentences about how the file was interpreted."""
     origin = {"the records": "each row was matched with a record", "synthetic": "no row belongs to a person"}
     said = [f"{file.path.name} has {file.rows:,} rows: {origin.get(rows, 'the rows are a subset of the records')}."]
     for name, column in file.columns.items():
@@ -139,7 +139,7 @@ def _describe_file(file: ForeignFile, rows: str) -> list[str]:
 
 
 def _notices(args: Namespace) -> list[Notice]:
-    """Return what was not measured because an argument is missing."""
+    """Return notices about risks that were not measured because an argument was not given."""
     if args.holdout:
         return []
     return [

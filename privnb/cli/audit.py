@@ -30,7 +30,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Report which single values follow from published totals, with proofs; the status is 1 if any do."""
+    """Report, with proofs, which single values follow from published totals; the status is 1 if a value follows."""
     from privnb.measures.count_tables.totals import read_totals, solve_totals
     from privnb.microdata.schema import SchemaError
 

@@ -64,7 +64,7 @@ def add_arguments(command: Parser) -> None:
 
 @dataclass
 class _Subject:
-    """The table that is checked, its provenance, and the roles of its columns."""
+    """The table that is checked, the provenance of the table, and the roles of the columns."""
 
     name: str
     table: UndescribedTable
@@ -81,12 +81,12 @@ class _Subject:
 
     @property
     def lost(self) -> str | None:
-        """The person column of the original if the file lacks this column; else None."""
+        """The person column of the original table if the file does not have this column; otherwise, None."""
         return None if self.person else self.key
 
     @property
     def buckets(self) -> pd.DataFrame | None:
-        """The second table of a bucketized release, next to the file."""
+        """The second table of a bucketized release, which is next to the file; None if there is no such table."""
         import pandas as pd
 
         from privnb.tables.writing import BUCKETS
@@ -96,10 +96,11 @@ class _Subject:
 
 
 def run(args: Namespace) -> Answer:
-    """Grade a table by its equivalence classes, and verify its claims; the status is 1 if a claim does not hold.
+    """Grade a table by its equivalence classes, and verify the claims; the status is 1 if a claim does not hold.
 
-    With a card, verify that the card belongs to this file and that its numbers can be counted again in the file. The
-    status is 1 if the numbers differ, or if the file violates the policy of the card.
+    If a card is given, verify that the card belongs to the file, and compare the numbers of the card with the numbers
+    that are counted again in the file. The status is then 1 if the numbers differ, or if the file violates the policy
+    of the card.
     """
     if args.card:
         return _check_card(args)
@@ -171,7 +172,7 @@ def run(args: Namespace) -> Answer:
 
 
 def _claims(args: Namespace, subject: _Subject, recounted: Sequence[Recount]) -> list[str]:
-    """Return sentences on the models that were counted again in a file, and on the models that were not."""
+    """Return sentences about the models that were counted again in a file, and the models that were not."""
     if not recounted:
         return ["The provenance claims no privacy model."] * bool(subject.done)
     counted, not_counted = (
@@ -186,7 +187,7 @@ def _claims(args: Namespace, subject: _Subject, recounted: Sequence[Recount]) ->
 
 
 def _subject(args: Namespace) -> _Subject:
-    """Return the table to check, in the roles that the options, a description or the provenance give to its columns."""
+    """Return the table to check, with the roles that the options, a description or the provenance state."""
     from privnb.datasets.dataset import DatasetDescription, load
     from privnb.datasets.undescribed_files import UndescribedTable
     from privnb.decision.card import read_file_provenance
@@ -221,7 +222,7 @@ def _subject(args: Namespace) -> _Subject:
 
 
 def _is_as_written(subject: _Subject) -> bool | None:
-    """Return whether a release has the digest that its provenance records; None if no digest is recorded."""
+    """Return whether the digest of a release is that in its provenance; None if the provenance states no digest."""
     from privnb.datasets.description import file_digest
 
     recorded = subject.done.get("made", {}).get("sha256")
@@ -229,7 +230,10 @@ def _is_as_written(subject: _Subject) -> bool | None:
 
 
 def _described_by(subject: _Subject) -> DatasetDescription | None:
-    """Return the description of the dataset that a provenance names; None if it is missing or lacks the columns."""
+    """Return the description of the dataset that a provenance names.
+
+    The result is None if there is no such description, or if the description does not have the columns.
+    """
     from privnb.datasets.dataset import DatasetDescription, find_description
     from privnb.runtime.errors import InputError
 
@@ -242,7 +246,7 @@ def _described_by(subject: _Subject) -> DatasetDescription | None:
 
 
 def _give_roles(args: Namespace, subject: _Subject, odd: Mapping[str, str]) -> None:
-    """Set the quasi-identifiers, the sensitive attributes and the person column of a table."""
+    """Set the quasi-identifiers, the sensitive attributes and the person column of the table to check."""
     from privnb.datasets.dataset import DatasetDescription
     from privnb.microdata.schema import Role
     from privnb.privacy_models.grading import select_quasi_identifiers
@@ -299,14 +303,14 @@ def _by_provenance(subject: _Subject) -> tuple[list[str], list[str]]:
 
 
 def _count_cells(subject: _Subject) -> tuple[pd.DataFrame, IntArray | None]:
-    """Return the distinct cells of the columns that are checked, and the number of records with each."""
+    """Return the combinations of cells in the columns to check, and the number of records with each combination."""
     names = [*subject.quasi, *subject.sensitive, *filter(None, [subject.person])]
     cells, times = subject.table.counted(names, subject.memory)
     return subject.described.with_one_mark(cells) if subject.described else cells, times
 
 
 def _grades(subject: _Subject, cells: pd.DataFrame, times: IntArray | None) -> pd.DataFrame:
-    """Return the grades of the equivalence classes, in total and for each sensitive attribute."""
+    """Return the grades of the equivalence classes, without a sensitive attribute and for each sensitive attribute."""
     import pandas as pd
 
     from privnb.privacy_models.grading import grade
@@ -324,7 +328,7 @@ def _line(row: Any) -> str:
 
 
 def _contribution_lines(ranked: pd.DataFrame) -> list[str]:
-    """Return a line for each of the columns that contribute most to the SUDA score, after a sentence on the score."""
+    """Return a sentence about the SUDA score, and a line for each column that contributes most to the score."""
     from privnb.runtime.names import escape_invisible
 
     if ranked.empty:
@@ -344,7 +348,10 @@ def _contribution_lines(ranked: pd.DataFrame) -> list[str]:
 
 
 def _models(args: Namespace, subject: _Subject) -> tuple[list[PrivacyModel], list[Recount]]:
-    """Return the models of --model, or else the claimed models, and the claims that cannot be counted."""
+    """Return the models to count, and the claims that cannot be counted.
+
+    The models are those of --model or, without this option, the models that the provenance claims.
+    """
     from privnb.publishing.model_spec import parse_models
     from privnb.publishing.recheck import read_claims
 
@@ -368,7 +375,7 @@ def _recounts(subject: _Subject, models: Sequence[PrivacyModel]) -> list[Recount
 
 
 def _schema(subject: _Subject) -> Schema:
-    """Return the schema of the columns, in the roles in which the command checks the columns."""
+    """Return the schema of the columns to check, with the roles that the command uses."""
     from privnb.microdata.hierarchy import SUPPRESSED
     from privnb.microdata.schema import Attribute, Categories, Role, Schema
 
@@ -377,7 +384,11 @@ def _schema(subject: _Subject) -> Schema:
     stated = {each.name: each.domain for each in described.attributes} if described else {}
 
     def domain(name: str, role: Role) -> Any:
-        """Return the stated domain or, if there is none, the values in the file; other columns only form classes."""
+        """Return the domain that a description states; for a sensitive attribute, otherwise the values in the file.
+
+        Without a description, the domain of a quasi-identifier has no values, because quasi-identifiers only form
+        classes.
+        """
         if stated.get(name) is not None:
             return stated[name]
         if role is not Role.SENSITIVE:
@@ -399,7 +410,7 @@ class _Gate:
 
 
 def _verdict(subject: _Subject) -> _Gate:
-    """Return the verdict of the gate on a file; a refusal that the owner has overridden is not a refusal."""
+    """Return the verdict of the gate on a file; a refusal that the owner has overridden does not count as a refusal."""
     from privnb.publishing.gate import judge_file
 
     assert subject.described is not None
@@ -458,7 +469,7 @@ def _notices(args: Namespace, subject: _Subject, lost: str | None) -> list[Notic
 
 
 def _check_card(args: Namespace) -> Answer:
-    """Verify a card against its file."""
+    """Verify that a card agrees with the file that it describes."""
     from privnb.decision import policies
     from privnb.decision.card import Card, CardError, verify
     from privnb.runtime.sentences import list_lines

@@ -9,7 +9,7 @@ CODES = {"red": "31", "yellow": "33"}
 
 
 def print_line(prefix: str, color: str, text: str, stream: TextIO) -> None:
-    """Print a line with a prefix, which is colored if `stream` is a terminal that shows colors."""
+    """Print a line with a prefix; the prefix is colored if `stream` is a terminal that shows colors."""
     is_colored = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
     if is_colored:
         stream.flush()

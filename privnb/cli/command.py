@@ -1,4 +1,4 @@
-"""One run of the command, which parses the arguments, runs a subcommand, and prints its answer."""
+"""One run of the command, which parses the arguments, runs a subcommand, and prints the answer."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ exit status: 0 done, 1 a condition is not met, 2 wrong arguments, 3 refused for 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand; return the exit status.
+    """Run one subcommand, and return the exit status.
 
-    The status is 0 if everything was done, 1 if a condition is not met, 2 for a wrong argument, 3 for a release that is
-    refused for privacy, 4 for an input that cannot be used, 5 if the machine lacks memory, disk space or a program, 70
-    for a fault in the package, 130 if the user stopped the command, 143 for SIGTERM, and 129 for SIGHUP (a closed
-    terminal).
+    The status is 0 if the subcommand has completed its task, 1 if a condition is not met, 2 for a wrong argument, 3 if
+    nothing is released for reasons of privacy, 4 for an input that cannot be used, 5 if the machine does not have
+    enough memory or disk space or does not have a program, 70 for a fault in the package, 130 if the user stopped the
+    command, 143 for SIGTERM, and 129 for SIGHUP (a closed terminal).
     """
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     with contextlib.redirect_stdout(EscapingStream(sys.stdout)), contextlib.redirect_stderr(EscapingStream(sys.stderr)):
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Run:
-    """One run of the command, and its printed answer."""
+    """One run of the command, with the answer that it prints."""
 
     def __init__(self, words: list[str]) -> None:
         self.began = time.monotonic()
@@ -79,7 +79,7 @@ class _Run:
         self.notices = [Notice(old, "old-form")] if old else []
 
     def status(self) -> int:
-        """Run the subcommand and print its answer; return the exit status."""
+        """Run the subcommand, print the answer, and return the exit status."""
         try:
             with stop_on_signals():
                 return self._run()
@@ -149,7 +149,10 @@ class _Run:
             self._complain(found.error)
 
     def _refused(self, error: Exception) -> int:
-        """Print the reason for a refusal and return the exit status. Raise a fault in the package again."""
+        """Print the reason why the command failed, and return the exit status.
+
+        An exception that is a fault in the package is raised again.
+        """
         if isinstance(error, BrokenPipeError):  # the reader, such as `| head`, has stopped reading
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 128 + signal.SIGPIPE
@@ -180,7 +183,7 @@ class _Run:
 
 
 def run_and_trace() -> int:
-    """Run the command as a process, in which a fault in the package prints a traceback and has its own exit status."""
+    """Run the command, and return the exit status; for a fault in the package, print a traceback and return 70."""
     try:
         return main()
     except Exception:
@@ -189,7 +192,7 @@ def run_and_trace() -> int:
 
 
 def describe_error(error: Exception) -> Error | None:
-    """Return the error that describes an exception for people, or None for a fault in the package."""
+    """Return the error that describes an exception to people; None if the exception is a fault in the package."""
     if isinstance(error, PrivnbError):
         return Error.of(error)
     status = ResourceError.status
@@ -213,7 +216,10 @@ def describe_error(error: Exception) -> Error | None:
 
 
 def _call(words: Sequence[str], args: Namespace) -> str:
-    """Return the command line for a provenance. Paths are shortened to names, because folders may name a person."""
+    """Return the command line for a provenance.
+
+    Paths are shortened to file names, because the names of folders may identify a person.
+    """
     paths = {getattr(args, name, None) for name in ("table", "out", "description", "policy", "store")}
 
     def named(word: str) -> str:
@@ -226,7 +232,7 @@ def _call(words: Sequence[str], args: Namespace) -> str:
 
 
 def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments of the command, and the arguments after `--`, which are passed to a server."""
+    """Return the arguments of the command and, separately, the arguments after `--`, which are passed to a server."""
     if "--" not in words or words[0] not in ("explore", "describe", "lab"):
         return [*words], []
     place = words.index("--")
@@ -234,7 +240,7 @@ def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def parser() -> Parser:
-    """Return the parser of the command."""
+    """Return the parser of the command line."""
     found = Parser(prog="privnb", description="Privacy and utility of sanitized microdata.")
     found.more = lambda: HELP
     found.flag("--version", text="show the version")

@@ -93,7 +93,10 @@ def _bash(commands: argparse._SubParsersAction[Parser]) -> str:
 
 
 def _options_first(words: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """Return the cases of bash in order; options come first, because an argument could begin in the same way."""
+    """Return the cases for bash, sorted so that options come first.
+
+    The order matters because an argument could begin like an option.
+    """
     return sorted(words.items(), key=lambda each: not each[1][0].endswith('-"*'))
 
 
@@ -131,7 +134,7 @@ def _options(command: Parser) -> Iterator[str]:
 
 
 def _kind(action: argparse.Action) -> str:
-    """Return the kind of `privnb list` whose names an argument takes; empty for other arguments."""
+    """Return the kind of `privnb list` that lists the values of an argument; empty for other arguments."""
     return LISTED.get(str(action.metavar), "")
 
 
@@ -140,7 +143,7 @@ def _takes_files(action: argparse.Action) -> bool:
 
 
 def _values(action: argparse.Action) -> Iterable[str]:
-    """Return the words that an argument may take."""
+    """Return the words that may be the value of an argument."""
     return _named(_kind(action)) if _kind(action) else [str(each) for each in action.choices or ()]
 
 

@@ -48,7 +48,10 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Choose a release by a policy, and write it with --out; the status is 1 if no release complies with the policy."""
+    """Choose a release by a policy, and write the release if --out is given.
+
+    The status is 1 if no release complies with the policy.
+    """
     from privnb.decision import policies
     from privnb.evaluation.parameters import choose_study
     from privnb.publishing import chosen_release
@@ -97,7 +100,7 @@ def run(args: Namespace) -> Answer:
 
 
 def _of_a_file(args: Namespace) -> str:
-    """Return the first option that needs a file of the release; empty if there is none."""
+    """Return the first option in the arguments that needs --out; empty if there is no such option."""
     from privnb.tables.spreadsheets import OPTION
 
     given = {

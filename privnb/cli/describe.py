@@ -54,7 +54,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Draft the description of a new file, or change the roles of a described table; show the columns."""
+    """Draft the description of a new file, or change the roles of a described table, and show the columns."""
     if args.form:
         return _form(args)
     from privnb.datasets.description_editor import DescriptionEditor
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Answer:
 
 
 def _of_file(args: Namespace) -> Answer:
-    """Return the answer for a file, whose description is drafted unless it exists."""
+    """Return the answer for a file; if the file has no description, a description is drafted first."""
     from privnb.datasets.description_editor import (
         DescriptionEditor,
         describe_again,
@@ -101,7 +101,10 @@ def _of_file(args: Namespace) -> Answer:
 def _shown(
     args: Namespace, table: DescriptionEditor, said: list[str], news: list[str] | None = None, path: Path | None = None
 ) -> Answer:
-    """Return the columns of a table and the next step; the status is 1 if --confirm is given and facts are missing."""
+    """Return the columns of a table and the next step.
+
+    The status is 1 if --confirm is given and facts that the owner must state are missing.
+    """
     from privnb.datasets import description
 
     columns = table.seen(table.roles)
@@ -152,7 +155,10 @@ def _shown(
 
 
 def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[DescriptionEditor, list[str]]:
-    """Write the roles that the options state; return the table and sentences about odd values and missing facts."""
+    """Write the roles that the options state into the description.
+
+    Return the table, and sentences about values of another type and about missing facts.
+    """
     from privnb.datasets.roles import parse_days, parse_roles
     from privnb.microdata.schema import Role
     from privnb.runtime.errors import UsageError
@@ -187,7 +193,10 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
 
 
 def _form(args: Namespace) -> Answer:
-    """Show the columns of a table on a page. Raise an error beforehand if the page could not open the table."""
+    """Show the columns of a table on a page.
+
+    If the page could not open the table, an error is raised before the page is served.
+    """
     serving.begin()
     hub = serving.list_options(args)
     from privnb.datasets.description_editor import DescriptionEditor, find_or_draft as described_or_drafted
@@ -210,7 +219,10 @@ def _form(args: Namespace) -> Answer:
 
 
 def _refuse_of_a_file(args: Namespace) -> None:
-    """Raise UsageError for an option that needs the file of a described table, and MissingFileError without a table."""
+    """Raise UsageError for an option that needs a file, because the argument TABLE is not a file.
+
+    Raises MissingFileError if TABLE is not a described table either.
+    """
     from privnb.runtime.errors import UsageError
 
     for word in ("name", "missing", "encoding", "again"):

@@ -19,7 +19,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Open JupyterLab on this machine only, protected by a token and without network access."""
+    """Open JupyterLab only on this machine, protected by a token and without network access."""
     from privnb.reporting.notebooks import find_copies
     from privnb.runtime import progress
 
@@ -33,7 +33,7 @@ def run(args: Namespace) -> Answer:
 
 
 def lab_command(folder: Path) -> list[str]:
-    """Return the command that starts JupyterLab on `folder`."""
+    """Return the command that starts JupyterLab in `folder`."""
     command = [
         sys.executable, "-c", LAB, "--ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
         "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",

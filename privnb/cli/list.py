@@ -22,7 +22,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """List all names of one kind, with a sentence for each name."""
+    """List all names of one kind, and a sentence for each name."""
     if args.notebook and args.kind != "parameters":
         raise UsageError(f"--notebook is for `privnb list parameters`; got {args.kind}. Leave out --notebook.")
     if args.kind == "parameters":
@@ -133,5 +133,5 @@ def _parameters(notebook: str | None) -> Answer:
 
 
 def format_parameters(notebook: str) -> str:
-    """Return the parameters of one notebook for people."""
+    """Return the text that lists the parameters of one notebook."""
     return "\n".join([*_parameters(notebook).sentences, ""])

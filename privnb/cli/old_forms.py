@@ -1,6 +1,6 @@
-"""Rewrite command lines of version 0.1 in their present form. Delete the whole module in the next version.
+"""Conversion of command lines of version 0.1 to their present form. Delete this module in the next version.
 
-`command.py` calls `rewrite` and nothing else in this module.
+`command.py` calls only the function `rewrite` of this module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VALUES = ("-p", "--parameter")  # a name and a value followed these options as t
 
 
 def rewrite(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """Return the arguments in their present form, and a warning; the warning is empty if nothing changed.
+    """Return the arguments in their present form, and a warning; the warning is empty if no argument changed.
 
     >>> rewrite(["new", "people.csv"])[0], rewrite(["report", "-p", "K", "25", "--dataset", "mine"])[0]
     (['describe', 'people.csv'], ['report', 'mine', '-p', 'K=25'])
@@ -44,7 +44,7 @@ def rewrite(arguments: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _apart(words: Sequence[str]) -> list[str]:
-    """Return the words with each old option and its value as two words."""
+    """Return the words, in which each old option and its value are two words."""
     old = {"--dataset", "--new", "--describe", "--release", "--quasi-identifiers", "--at-least-k"}
     found: list[str] = []
     for word in words:
@@ -79,7 +79,7 @@ def _words(command: str, words: Sequence[str]) -> list[str]:
 
 
 def _parameters(words: Sequence[str]) -> list[str]:
-    """Return the words with each parameter and its value as one word."""
+    """Return the words, in which each parameter and its value are one word."""
     found: list[str] = []
     rest = [*words]
     while rest:

@@ -1,4 +1,4 @@
-"""The project file `privnb.toml`: the releases to make, their tables, and the checks of the releases."""
+"""The project file `privnb.toml`, which lists the releases to make, their tables, and the checks of the releases."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ OF_SANITIZE = (*LISTS, "person", "study", "description", "algorithm", "outside",
 
 @dataclass(frozen=True)
 class Step:
-    """One release of a project.
+    """One release of a project, which is one section of the project file.
 
     Attributes
     ----------
     name : str
     settings : dict
-        The section of the project file, with all keys checked.
+        The content of the section, in which all keys have been checked.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Step:
 
     @property
     def call(self) -> str:
-        """The command that the provenance of the release names."""
+        """The command that the provenance of the release states."""
         return f"privnb run {self.name}"
 
     @property
     def words(self) -> list[str]:
-        """The command that makes the release."""
+        """The command that makes the release, as a list of words."""
         by_policy = "policy" in self.settings
         verb, asked = ("decide", "policy") if by_policy else ("sanitize", "model")
         keys = (asked, "out", *(OF_DECIDE if by_policy else OF_SANITIZE))
@@ -75,7 +75,10 @@ class Step:
 
     @property
     def check(self) -> list[str]:
-        """The command that checks the written release, without counts of people, which were made with the release."""
+        """The command that checks the written release, as a list of words.
+
+        The command does not count people, because people were counted when the release was made.
+        """
         model = self.settings.get("check")
         keys = () if self.settings.get("bounds") else PUBLISHED  # each such column is two columns in the file
         roles = [word for key in keys if key in self.settings for word in _option(key, self.settings[key])]
@@ -87,7 +90,7 @@ class Step:
         return any(Path(out).resolve() in (each, *each.parents) for each in inputs)
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that the release depends on: settings, package version and input files.
+        """Return the SHA-256 of all facts on which the release depends: settings, version of privnb and input files.
 
         Raises MissingFileError for a table or a policy that does not exist.
         """
@@ -96,7 +99,7 @@ class Step:
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def _files(self, key: str) -> list[str]:
-        """Return the files of a setting; for a described dataset, return all files of its folder."""
+        """Return the files or folders that the setting `key` means; for a described dataset, return its folder."""
         from privnb.cli.tables import find_table, is_file
 
         given = self.settings.get(key)
@@ -114,7 +117,7 @@ class Project:
     Attributes
     ----------
     folder : Path
-        The folder of the project file; its paths are relative to this folder.
+        The folder of the project file; the paths in the project file are relative to this folder.
     steps : list of Step
     """
 
@@ -130,8 +133,8 @@ class Project:
         MissingFileError
             If there is no such file.
         InputError
-            For a file that is not TOML, an unknown key, a value of the wrong type, a release without a table, a model
-            or an output, and two releases with the same output or name.
+            For a file that is not TOML, for an unknown key, for a value of the wrong type, for a release without a
+            table, without a model or policy, or without an output, and for two releases with the same output or name.
         """
         path = Path(path)
         if not path.is_file():
@@ -160,7 +163,10 @@ class Project:
         return cls(path.resolve().parent, steps)
 
     def chosen(self, names: Sequence[str]) -> list[Step]:
-        """Return the releases with these names, or all if no names are given. Raise InputError for an unknown name."""
+        """Return the releases with these names; if no names are given, return all releases.
+
+        Raises InputError for an unknown name.
+        """
         known = [step.name for step in self.steps]
         if unknown := [name for name in names if name not in known]:
             raise InputError(
@@ -169,7 +175,7 @@ class Project:
         return [step for step in self.steps if not names or step.name in names]
 
     def is_up_to_date(self, step: Step) -> bool:
-        """Return whether the release exists unchanged and another run would make it in the same way.
+        """Return whether the release exists, is unchanged, and would be made in the same way by another run.
 
         Raises
         ------
@@ -191,11 +197,14 @@ class Project:
         return bool(made["digest"] == step.digest())
 
     def is_made(self, step: Step) -> bool:
-        """Return whether this project made the release before, so that it may be replaced."""
+        """Return whether the release at the path of the step was made by this project, so that it may be replaced."""
         return step.out in self._made or self._is_left(step)
 
     def _is_left(self, step: Step) -> bool:
-        """Return whether the provenance shows a release of this project that an interrupted run did not record."""
+        """Return whether an interrupted run of this project made the release, but did not record it.
+
+        The provenance of the release shows this.
+        """
         from privnb.datasets.description import file_digest
         from privnb.tables.writing import FACTS
 
@@ -209,9 +218,9 @@ class Project:
     def record(self, step: Step, *, is_kept: bool) -> None:
         """Record the inputs of a release in a file that only the owner can read.
 
-        `is_kept` states whether the release passes its check; a release that does not pass is never up to date. The
-        file is not stored next to the release, because it contains the digest of the input, which would confirm a guess
-        of the whole table.
+        `is_kept` states whether the release passes its check; a release that does not pass its check is never up to
+        date. The file of this record is not stored next to the release, because it contains the digest of the input. An
+        adversary who guesses the whole table could confirm the guess by the digest.
         """
         from privnb.datasets.description import file_digest
 
@@ -232,7 +241,10 @@ class Project:
 
 
 def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
-    """Return a section of a project file as a step. Raise InputError for an invalid section."""
+    """Return a section of a project file as a step.
+
+    Raises InputError for a section that is not valid.
+    """
     where = f"release {number} of {file}"
     for key, value in section.items():
         if key not in KEYS:
@@ -269,7 +281,7 @@ def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
 
 
 def _check_words(file: str, step: Step) -> None:
-    """Raise InputError for values that the commands of a release do not accept."""
+    """Raise InputError if a step has a value that the commands of the release do not accept."""
     from privnb.cli.command import parser
 
     for words, model in ((step.words, "model"), (step.check, "check")):
@@ -289,7 +301,7 @@ def _option(key: str, value: Any) -> list[str]:
 
 
 def name_keys(text: str, model: str = "model") -> str:
-    """Return a text on options of a command as a text on keys of the project file.
+    """Return a text in which options of a command are replaced by keys of the project file.
 
     `model` is the key that corresponds to `--model`.
 
@@ -306,7 +318,7 @@ def name_keys(text: str, model: str = "model") -> str:
 
 
 def _content(path: str) -> str:
-    """Return the SHA-256 of a file or, for a folder, of its files and their names."""
+    """Return the SHA-256 of a file or, for a folder, of the names and the contents of all files in the folder."""
     from privnb.datasets.description import checksum
 
     place = Path(path)

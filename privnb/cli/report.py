@@ -56,7 +56,7 @@ class _Help(argparse.Action):
 
 
 def run(args: Namespace) -> Answer:
-    """Run the notebooks; state where the report is, how long it took, and which pages are left out."""
+    """Run the notebooks, and state where the report is, how long the run took, and which pages are left out."""
     from privnb.reporting import LIBRARIES, printing
     from privnb.reporting.notebooks import choose_notebooks, notebooks_folder
     from privnb.runtime.processes import preload_server
@@ -95,7 +95,10 @@ def run(args: Namespace) -> Answer:
 
 
 def _default(folder: Path, chosen: Sequence[Notebook], named: Sequence[str] | None) -> Path:
-    """Return `reports/<dataset>`, with a suffix for another profile or for some notebooks."""
+    """Return the default path of the report, `reports/<dataset>`.
+
+    If the profile is not the default, or if only some notebooks run, the path has a suffix.
+    """
     from privnb.reporting.notebooks import reports_folder
 
     dataset = next((n.values["DATASET"] for n in chosen if "DATASET" in n.values), "notebooks")

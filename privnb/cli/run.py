@@ -24,9 +24,9 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Make and check each release that is missing or whose inputs changed.
+    """Make and check each release that does not exist or whose inputs have changed.
 
-    A release that fails does not stop the others. The status is the highest status of all releases.
+    If a release fails, the other releases are still made. The status is the highest status of all releases.
     """
     found, ended = project.Project.read(args.file), list[_Ended]()
     with contextlib.chdir(found.folder):
@@ -43,7 +43,7 @@ def run(args: Namespace) -> Answer:
 
 
 class _Ended(NamedTuple):
-    """The result of one release: its `state`, the answer of its command if it has one, and its error."""
+    """The result of one release: its `state`, the answer of the command that made it, and the error, if any."""
 
     step: project.Step
     state: str
@@ -59,7 +59,7 @@ class _Ended(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The result for people; each sentence names the release."""
+        """The result for people, as sentences that begin with the name of the release."""
         lines = [
             line
             for each in self.answer.sentences
@@ -95,24 +95,24 @@ def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _E
 
 
 def _missing_input(step: project.Step, failed: str) -> _Ended:
-    """Return the result of a release that is not made because its source, another release, failed."""
+    """Return the result of a release that is not made, because it needs another release, which failed."""
     said = f"this release is made from {failed}, which failed."
     return _Ended(step, "not made", error=_of(step, Error(ConditionError.status, "input-failed", said)))
 
 
 def _of(step: project.Step, error: Error, model: str = "model") -> Error:
-    """Return an error that names the release and the keys of the project file."""
+    """Return an error that begins with the name of the release, and that states keys of the project file."""
     return error._replace(message=f"{step.name}: {project.name_keys(error.message, model)}")
 
 
 def _named(step: project.Step, sentence: str) -> str:
-    """Return a sentence that names the release and the keys of the project file."""
+    """Return a sentence that begins with the name of the release, and that states keys of the project file."""
     said = f"{step.name}: {project.name_keys(sentence)}"
     return Notice(said, sentence.code) if isinstance(sentence, Notice) else said
 
 
 def _answer(step: project.Step, words: list[str]) -> Answer:
-    """Run a command of a release and return its answer."""
+    """Run a command of a release, and return the answer of the command."""
     from privnb.cli.command import parser
 
     args = parser().parse_args(words)

@@ -42,7 +42,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Sanitize a table and write the release to a file; describe the release."""
+    """Sanitize a table, write the release to a file, and describe the release."""
     from privnb.publishing import from_files
 
     tables.drop_own_description(args)

@@ -1,4 +1,4 @@
-"""Pages that this machine serves: the explorer and the form for the columns of a table."""
+"""The pages that this machine serves: the explorer, and the form for the roles of columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Page(NamedTuple):
-    """A page to serve: a notebook, its parameters, and the line with `{url}` that the terminal shows."""
+    """A page to serve: a notebook, its parameters, and the line for the terminal, which contains `{url}`."""
 
     notebook: Path
     parameters: Mapping[str, object]
@@ -18,7 +18,7 @@ class Page(NamedTuple):
 
 
 def begin() -> None:
-    """Load the libraries of the server in the background while the arguments are checked."""
+    """Load the libraries of the server in the background, while the arguments are checked."""
     from privnb.explorer import LIBRARIES
     from privnb.runtime.processes import preload_server
 
@@ -26,20 +26,23 @@ def begin() -> None:
 
 
 def list_options(args: Namespace) -> dict[str, Any]:
-    """Return the options for serving behind a hub. Raise ReportError for an invalid host or path."""
+    """Return the options for serving a page behind a hub.
+
+    Raises ReportError for a host or a path that is not valid.
+    """
     from privnb.explorer.app import check_host, check_prefix
 
     return {"base_url": check_prefix(args.base_url), "hosts": [*map(check_host, args.allow_host)]}
 
 
 def serve(page: Page, rest: list[str], **hub: Any) -> None:
-    """Serve a page on this machine only, protected by a token and without network access.
+    """Serve a page only on this machine, protected by a token and without network access.
 
     Parameters
     ----------
     page : Page
     rest : list of str
-        Arguments for Voila.
+        Further arguments for Voila.
     **hub
             The options of the hub, as `list_options` returns them.
     """

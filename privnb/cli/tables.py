@@ -1,4 +1,4 @@
-"""The argument TABLE of most subcommands, and the roles of its columns for one run."""
+"""The argument TABLE of most subcommands, and the roles of the table's columns for one run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NamedTable(NamedTuple):
-    """A table that a command line names.
+    """A table that is an argument of a command line.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class NamedTable(NamedTuple):
     description : Path or None
         The file that describes the table; None for files without a description.
     guessed : workbench.Table or None
-        A table without a description, which is read for this run; the guessed description is removed at the end.
+        The table if it has no description and is read for this run; the inferred description is removed at the end.
     """
 
     name: str
@@ -43,21 +43,23 @@ class NamedTable(NamedTuple):
 
 
 def find_table(name: str) -> NamedTable:
-    """Return the table that a name means: a file, a folder of its parts, a described dataset, or a `.toml` file.
+    """Return the table that a name means.
 
-    A file counts as described if a confirmed description in `data/` was drafted from it. A folder that holds a
-    description with the name of the folder is that dataset.
+    The name is that of a file, of a folder with the parts of a table, of a described dataset, or of a `.toml` file.
+
+    A file counts as described if a confirmed description in `data/` was drafted from the file. A folder that contains a
+    description with the name of the folder is a described dataset.
 
     Raises
     ------
     MissingFileError
-        For any other name.
+        If there is no such table.
     """
     return NamedTable(name, _drafted_from(Path(name)) if is_file(name) else resolve_description(name))
 
 
 def resolve_description(name: str) -> Path:
-    """Return the description of a dataset, by its name or by the path of the description."""
+    """Return the path of the description of a dataset; `name` is the name of the dataset or a path."""
     from privnb.datasets.dataset import find_description
 
     path = Path(name)
@@ -66,12 +68,12 @@ def resolve_description(name: str) -> Path:
 
 
 def drop_own_description(args: Namespace) -> None:
-    """Clear `--description` if the option names the described table itself, whose description applies anyway.
+    """Clear `--description` if the option states the table itself, because the table's description applies anyway.
 
     Raises
     ------
     UsageError
-        If the table is a described dataset, and `--description` names another dataset.
+        If the table is a described dataset, but `--description` states another dataset.
     """
     if not args.description or is_file(args.table):
         return
@@ -84,7 +86,7 @@ def drop_own_description(args: Namespace) -> None:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is the name of a file or of a folder of parts, and not of a description."""
+    """Return whether `name` is the path of a file or of a folder with parts, and not of a description."""
     path = Path(name)
     return path.suffix != ".toml" and path.exists() and not (path / f"{path.resolve().name}.toml").is_file()
 
@@ -113,7 +115,7 @@ def describe_if_needed(args: Namespace) -> NamedTable:
     Parameters
     ----------
     args : Namespace
-            The arguments, with `table`.
+        The arguments of the command, including `table`.
 
     Raises
     ------
@@ -138,7 +140,7 @@ ASSUMED = {  # the sentences of `workbench.table.ASSUMED`, for the command line
 
 
 def list_assumptions(table: NamedTable) -> list[Notice]:
-    """Return, as warnings, the assumptions about a table without a description."""
+    """Return the assumptions about a table without a description, as warnings."""
     if table.guessed is None:
         return []
     told = f"The roles of the columns are guessed. Describe the table with `privnb describe {table.name}`."
@@ -168,10 +170,11 @@ def read_roles(args: Namespace, table: NamedTable) -> Mapping[str, Role]:
 
 @contextlib.contextmanager
 def name_for_notebooks(args: Namespace, notebooks: Path) -> Iterator[str]:
-    """Yield the name by which the notebooks of a folder load the table of a command, with the roles of its options.
+    """Yield the name by which the notebooks of a folder load the table of a command.
 
-    The name is empty without a table, because the notebooks have a default table. If the options state other roles than
-    the description, a copy of the description holds these roles; the copy is removed at the end.
+    If the command has no table, the name is empty, because the notebooks have a default table. If the options state
+    roles that differ from the roles in the description, the name is the path of a copy of the description with these
+    roles; the copy is removed at the end.
 
     Parameters
     ----------
@@ -201,19 +204,19 @@ def name_for_notebooks(args: Namespace, notebooks: Path) -> Iterator[str]:
 
 
 def copy_in_roles(path: Path, roles: Mapping[str, Role], folder: Path) -> Path:
-    """Write a copy of a description and of its files to a folder, with other roles for some columns.
+    """Write a copy of a description and of its files to a folder, and replace the roles of some columns.
 
     Parameters
     ----------
     path : Path
-        The description.
+        The path of the description.
     roles : dict of str to Role
     folder : Path
 
     Returns
     -------
     Path
-        The copy of the description.
+        The path of the copy of the description.
     """
     import tomlkit
 
@@ -243,7 +246,7 @@ def copy_in_roles(path: Path, roles: Mapping[str, Role], folder: Path) -> Path:
 
 
 def _linked(file: Path, copy: Path) -> None:
-    """Link a file to another path; copy it if the disk cannot link."""
+    """Make a link to a file at the path `copy`; if the disk does not support links, copy the file."""
     try:
         os.link(file.resolve(), copy)
     except OSError:
