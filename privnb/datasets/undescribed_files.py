@@ -74,7 +74,7 @@ class UndescribedTable:
             return cls([*table], [], table)
         files = [File(each, layout) for each, layout in zip(paths, layouts, strict=True)]
         names = long_tables.read_columns(files)
-        known = _bounds_beside(Path(path)).items()
+        known = _read_published_bounds(Path(path)).items()
         pairs = {name: each for name, each in known if {each["low"], each["high"]} <= {*names} and name not in names}
         called = {each["low"]: name for name, each in pairs.items()}
         upper = {each["high"] for each in pairs.values()}
@@ -185,11 +185,11 @@ def _different(relation: duckdb.DuckDBPyRelation, own: str) -> int:
     return int(number)
 
 
-def _bounds_beside(path: Path) -> Mapping[str, Mapping[str, Any]]:
+def _read_published_bounds(path: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return the columns that, according to a provenance, are two columns in the file; empty without a provenance."""
-    beside = path.with_name(path.name + FACTS)
+    provenance_file = path.with_name(path.name + FACTS)
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        stated = json.loads(beside.read_text(encoding="utf-8"))
+        stated = json.loads(provenance_file.read_text(encoding="utf-8"))
         found = stated.get(bounds.FACTS, {}) if isinstance(stated, dict) else {}
         if isinstance(found, dict) and all(
             {"low", "high", "suppressed", "missing"} <= {*each} for each in found.values()

@@ -189,19 +189,19 @@ def read_file_provenance(path: Path) -> Part:
 
     Raises CardError if there is no provenance.
     """
-    beside = path.with_name(path.name + FACTS)
+    facts = path.with_name(path.name + FACTS)
     if not path.exists():
         raise MissingFileError(f"there is no release at {path}. Give the path of a release.")
-    if not beside.is_file():
+    if not facts.is_file():
         raise CardError(
-            f"{path.name} has no provenance: {beside.name} is not in the same folder. A card needs the provenance of "
+            f"{path.name} has no provenance: {facts.name} is not in the same folder. A card needs the provenance of "
             "its release. Make the release with `privnb sanitize` or `privnb decide --out`."
         )
-    done: Part = _parsed(beside, "provenance file", "Make the release again.")
+    done: Part = _parsed(facts, "provenance file", "Make the release again.")
     lacking = {"sanitizer", "parameters", "claims", "promise", "columns", "rows", "use"} - {*done}
     if lacking:
         raise CardError(
-            f"{beside} is not a provenance file: it lacks {', '.join(sorted(lacking))}. Make the release again."
+            f"{facts} is not a provenance file: it lacks {', '.join(sorted(lacking))}. Make the release again."
         )
     return done
 

@@ -66,7 +66,7 @@ STATUSES = ("", "withheld", *REASONS)
 # Names of several miners, whose numbers belong to the set.
 SUMMARIES = ("worst", "average", "worst by person", "fusion: vote", "fusion: stacked")
 PARAMETER_LETTERS = ("k", "l", "t", "delta", "epsilon")
-KIND_OF_L = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
+DIVERSITY_KIND = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
 
 
 INSTEAD = {"results": "Try its `.results`.", "decide": "To decide on a table, try `table.decide(policy)`."}
@@ -170,7 +170,10 @@ def name_setting(row: Any) -> str:
     """
     if not row.parameter:
         return name_full_setting(row)
-    name, kind = catalogue.sanitizer_label(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
+    name, kind = (
+        catalogue.sanitizer_label(row.sanitizer, {row.parameter: row.bound}),
+        DIVERSITY_KIND.match(row.parameters),
+    )
     return name.replace(", l = ", f", {kind[1]} l = ") if kind and row.parameter == "l" else name
 
 

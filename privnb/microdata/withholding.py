@@ -186,7 +186,7 @@ class Margin(NamedTuple):
         """The names of the cells that this margin relates."""
         return (*self.parts,) if isinstance(self.whole, Real) else (self.whole, *self.parts)
 
-    def beside(self, shown: Container[Cell]) -> Self:
+    def without_hidden(self, shown: Container[Cell]) -> Self:
         """Return the margin of the people of the whole who are in none of the shown parts."""
         return self._replace(parts=tuple(part for part in self.parts if part in shown), rest=True)
 
@@ -218,7 +218,9 @@ def suppress(cells: Mapping[Any, float], margins: Iterable[Any], limit: int = LI
     linked, shown = _linked(near), dict[Cell, float]()
     for name, people in cells.items():
         known = {**shown, name: people}
-        sums = [margin.beside(known) for margin in near[name] if margin.whole in known or margin.whole not in cells]
+        sums = [
+            margin.without_hidden(known) for margin in near[name] if margin.whole in known or margin.whole not in cells
+        ]
         if is_few(people, limit) or any(is_few(margin.left(cells), limit) for margin in sums):
             continue
         if not _follows(known, cells, linked[name], limit):
@@ -284,7 +286,7 @@ def _follows(known: Mapping[Cell, float], cells: Mapping[Cell, float], margins: 
     hidden = list(dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in known))
     protected = [Margin(cell, ()) for cell in hidden if is_few(cells[cell], limit)]
     protected += [margin for margin in margins if margin.rest]
-    protected += [margin.beside(known) for margin in margins]
+    protected += [margin.without_hidden(known) for margin in margins]
     protected = [margin for margin in dict.fromkeys(protected) if is_few(margin.left(cells), limit)]
     if not protected:
         return False

@@ -341,7 +341,7 @@ def _of_counts(job: Job, bounds: bool) -> tuple[Release, from_counts.Seen, Rows,
     own: dict[str, tuple[IntArray, Any]] = {}
     for name, coded in columns.items():
         own |= bounded[name].counted(*coded) if name in bounded else {name: coded}
-    batches = _beside(made, place, times) if job.single else None
+    batches = _yield_single_columns(made, place, times) if job.single else None
     types = {name: arrow_type(job.chosen.schema[name]) for name in job.single}
     return made.release, made.seen, (own, times, batches, types, None), bounded
 
@@ -391,7 +391,7 @@ def _bounded(release: Release, labels: Mapping[str, Iterable[Any]], names: Seque
     return found
 
 
-def _beside(
+def _yield_single_columns(
     made: from_counts.CountsRelease, place: IntArray, times: IntArray
 ) -> Iterator[tuple[IntArray, list[pa.Array]]]:
     """Yield the position of the row, and the cells in the columns that are published record by record, of each record.

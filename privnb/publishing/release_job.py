@@ -290,10 +290,10 @@ class PublishedTable:
             )
         if self.path is None:
             return [*lines, *self.notes]
-        beside = (
+        next_to_it = (
             "Its provenance and codebook are next to it. `privnb report` measures what attacks gain from the release."
         )
-        return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, beside]
+        return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, next_to_it]
 
 
 def _suppressed(outside: Sequence[OutsideValues], release: Release) -> list[Notice]:

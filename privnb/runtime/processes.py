@@ -228,9 +228,9 @@ def _find_room_for_sockets() -> None:
     used instead of the system's temporary folder.
     """
     asked = tempfile.gettempdir()
-    beside = asked if len(os.fsencode(asked)) <= 33 else "/tmp"
+    parent = asked if len(os.fsencode(asked)) <= 33 else "/tmp"
     stack = contextlib.ExitStack()
-    place = stack.enter_context(temporary.temporary_folder(Path(beside)))
+    place = stack.enter_context(temporary.temporary_folder(Path(parent)))
     multiprocessing.util.Finalize(None, stack.close, exitpriority=-200)  # after multiprocessing's own folder, -100
     try:
         tempfile.tempdir = str(place)

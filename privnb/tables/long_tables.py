@@ -157,12 +157,12 @@ class LongTable:
                     continue
                 frame = frame.with_columns(nw.col(name).fill_null(some))
                 keys = keys.set_column(keys.column_names.index(name), name, column.fill_null(some))
-        beside = {PLACE + name: labels.column(name) for name in labels.column_names}
-        for name, column in beside.items():
+        placed = {PLACE + name: labels.column(name) for name in labels.column_names}
+        for name, column in placed.items():
             keys = keys.append_column(name, column)
-        on = [name for name in keys.column_names if name not in beside]
+        on = [name for name in keys.column_names if name not in placed]
         found = frame.select([*on, *own]).join(self.lent(keys), on=on, how="inner")
-        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, own))
+        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in placed), *map(nw.col, own))
 
 
 class TooManyCombinationsError(ResourceError, SchemaError):

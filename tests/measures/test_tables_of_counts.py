@@ -10,8 +10,8 @@ import pytest
 
 from privnb.datasets.dataset import find_description
 from privnb.measures.count_tables.cell_bounds import cell_bounds
-from privnb.measures.count_tables.known_sums import bound_sums
 from privnb.measures.count_tables.log_linear import degrees_of_freedom, small_count_share
+from privnb.measures.count_tables.margin_bounds import bound_sums
 from privnb.microdata.count_tables import TableOfCounts, add_totals
 
 # Table 12.5: rows D, G, H; columns A, C.

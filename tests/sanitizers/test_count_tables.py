@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from privnb.measures.count_tables.known_sums import bound_rounded, bound_suppressed
+from privnb.measures.count_tables.margin_bounds import bound_rounded, bound_suppressed
 from privnb.microdata.count_tables import TableOfCounts, add_totals, totals_matrix
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.tables_and_rules.cell_suppression import suppress_small_counts

@@ -83,7 +83,7 @@ class Recovery(Attack[Solved[Solution]]):
         return knowing
 
     @property
-    def known_beside(self) -> str:
+    def knowledge_title(self) -> str:
         """Return the adversary's knowledge as a text for results; empty if all of the knowledge is public."""
         return "" if self.knows is None else self.knows.title.format(people=self.people)
 
@@ -96,8 +96,8 @@ class Recovery(Attack[Solved[Solution]]):
         if self._knowledge is None:
             kind = self.knows.__name__ if self.knows else "Knowledge"
             raise Unreadable(
-                f"{self!r} needs to know {self.known_beside}, but got no knowledge. Call `given` with a {kind}, or run "
-                "the attack with `evaluate`, which draws the knowledge."
+                f"{self!r} needs to know {self.knowledge_title}, but got no knowledge. Call `given` with a {kind}, or "
+                "run the attack with `evaluate`, which draws the knowledge."
             )
         return self._knowledge
 
@@ -204,7 +204,7 @@ class NoiseRemoval(Recovery[Solution]):
         return self.noise.undoes
 
     @property
-    def known_beside(self) -> str:
+    def knowledge_title(self) -> str:
         """Return the knowledge of the noise as a text for results; empty for a published distribution."""
         return self.noise.title
 

@@ -90,7 +90,7 @@ class Recovered(Question):
 
     def row(self, case: Case) -> Callable[..., Row]:
         """Return the function that builds a row of a case."""
-        return partial(case.row, self.primary_measure, miner=self.attack.called, knows=self.attack.known_beside)
+        return partial(case.row, self.primary_measure, miner=self.attack.called, knows=self.attack.knowledge_title)
 
     def rows(self, case: Case) -> list[Row]:
         """Return the rows of a case."""
@@ -160,7 +160,7 @@ class _RowBuilder:
     def __init__(self, question: Recovered, case: Case, fitted: Any, varied: IntArray, records: IntArray) -> None:
         self.c, self.min_count, self.row = question.c, case.min_count, question.row(case)
         self.within = partial(
-            case.row, "recovered_within", miner=question.attack.called, knows=question.attack.known_beside
+            case.row, "recovered_within", miner=question.attack.called, knows=question.attack.knowledge_title
         )
         self.names = [fitted.targets[place] for place in varied]
         self.people = np.arange(len(records)) if case.dataset.people is None else case.dataset.people[records]

@@ -16,8 +16,8 @@ from privnb.evaluation.attributes import choose_unknown_sensitive
 from privnb.evaluation.results import Row, build_row, tidy
 from privnb.measures.base import register_measure
 from privnb.measures.count_tables.cell_bounds import cell_bounds
-from privnb.measures.count_tables.known_sums import bound_sums
 from privnb.measures.count_tables.log_linear import small_count_share
+from privnb.measures.count_tables.margin_bounds import bound_sums
 from privnb.microdata.count_tables import TableOfCounts, totals_matrix
 from privnb.miners.baskets import list_categorical
 from privnb.privacy_models import check_k

@@ -101,10 +101,10 @@ class Coverage:
         for asked in self._parts(others):
             _add_degrees(asked, seen)
         found, there, begin = np.zeros(len(records)), np.zeros(len(records)), 0
-        published, beside = self.times * self.weights, (seen + UNSEEN_PEOPLE) * self.weights
+        published, unpublished = self.times * self.weights, (seen + UNSEEN_PEOPLE) * self.weights
         for asked in self._parts(records):
             part = slice(begin, begin := begin + len(asked[0]))
-            _add_densities(asked, published, beside, found[part], there[part])
+            _add_densities(asked, published, unpublished, found[part], there[part])
         return found / self.times.sum(), there / max(len(others), 1)
 
     def _parts(self, records: pd.DataFrame) -> Iterator[tuple[Any, ...]]:

@@ -156,11 +156,11 @@ def score_members(
     asked = np.concatenate([rng.permutation(members)[:MAX_PEOPLE], control])
     is_member = np.arange(len(asked)) < len(asked) - len(control)
     records, whose = find_records(dataset, asked)
-    beside, _ = find_records(dataset, population)
+    outsiders, _ = find_records(dataset, population)
     ratios = []
     for known in _list_known(release, names):
         table = dataset.table[known]
-        found, there = Coverage.of(release, known).densities(table.iloc[records], table.iloc[beside])
+        found, there = Coverage.of(release, known).densities(table.iloc[records], table.iloc[outsiders])
         found = max_per_person(found / np.maximum(there, 1e-300), whose)
         ratios.append(np.round(found, 9))  # so that equal ratios are equal on every machine
     fold = np.concatenate([np.arange(each) % 2 for each in (is_member.sum(), (~is_member).sum())]).astype(bool)

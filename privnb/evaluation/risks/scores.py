@@ -125,7 +125,7 @@ class Scores:
             names = list(partition)
             unseen = [self._tells(partition[name], min_count) for name in names]
             if any(unseen) and not hidden:
-                unseen = self._beside(partition, unseen, min_count)
+                unseen = self._hide_complements(partition, unseen, min_count)
             if names == [RARE]:
                 rest = everybody & ~partition[RARE]
                 unseen = [unseen[0] or bool(rest.any() and self._tells(rest, min_count))]
@@ -143,7 +143,7 @@ class Scores:
         ]
         return bool(any(few))
 
-    def _beside(self, partition: Mapping[str, Any], hidden: Sequence[bool], min_count: int) -> list[bool]:
+    def _hide_complements(self, partition: Mapping[str, Any], hidden: Sequence[bool], min_count: int) -> list[bool]:
         """Return whether to withhold each mean of a partition, so that none follows from the mean of all people.
 
         If one mean is withheld, at least two means are withheld, and the groups of the withheld means together have

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from privnb.measures.base import register_measure
-from privnb.measures.count_tables.known_sums import bound_sums
+from privnb.measures.count_tables.margin_bounds import bound_sums
 from privnb.microdata.count_tables import TableOfCounts, check_margins, expand_margin, find_separators
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated

@@ -185,8 +185,8 @@ def _ends(rows: pd.DataFrame, right: float) -> Any:
     places = (("left", 8, 0), ("left", 5, 13), ("left", 5, -13), ("right", -8, 0), ("right", -5, 13))
     kept = []
     for row in ends.itertuples():  # where neither a mark nor another name lies; else it has none
-        for align, beside, above in places:
-            x, y, width = row.privacy * across + beside, row.value * up + above, LETTER * len(row.text)
+        for align, shift, rise in places:
+            x, y, width = row.privacy * across + shift, row.value * up + rise, LETTER * len(row.text)
             left = x if align == "left" else x - width
             box = (left, y - LINE / 2, left + width, y + LINE / 2)
             if 0 < box[0] and box[2] < WIDTH + 60 and 0 < box[1] and not any(overlap(box, other) for other in taken):

@@ -53,7 +53,7 @@ def bars(results: Results, measure: str) -> Drawn:
     )  # the bounds of a withheld number do not form an interval
     rows["said"] = [of.bare(value) if pd.notna(value) else "" for value in rows.value]
     wide = rows.value.min() >= 1 and rows.value.max() >= FAR * rows.value.min()
-    rows["at"] = _beside(rows, rows.high if rows.high[known].notna().all() else rows.value, wide)
+    rows["at"] = _place_numbers(rows, rows.high if rows.high[known].notna().all() else rows.value, wide)
     base = of_columns(rows, ["setting", "value", "low", "high", "baseline", "said", "at"])
     base = base.encode(y=alt.Y("setting:N", sort=None, title=None))
     x = alt.X("value:Q", title=of.label, axis=axis(of.format))
@@ -83,7 +83,7 @@ def bars(results: Results, measure: str) -> Drawn:
     return chart, f"{of.title}{largest}", " ".join(explained)
 
 
-def _beside(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
+def _place_numbers(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
     """Return the place where the number of each bar begins, which suits a narrow page too.
 
     The number begins at the end of the bar, or at the baseline if the tick of the baseline would cross the number.

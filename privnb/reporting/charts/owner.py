@@ -52,10 +52,10 @@ def declines(results: Results) -> Drawn:
         row = []
         for sanitizer, part in members.groupby("sanitizer", sort=False):
             letter = part.parameter.iloc[0]
-            beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
+            without_attribute = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
             chart = alt.layer()
             # The text below the title explains these lines, because names would lie on the curves.
-            for reference, dash in ((guess[guess.index.isin(part.miner)], [2, 3]), (beside, [7, 4])):
+            for reference, dash in ((guess[guess.index.isin(part.miner)], [2, 3]), (without_attribute, [7, 4])):
                 if len(reference):
                     chart += _level(reference, order, dash, y)
             chart += _lines(part, order, y, letter)

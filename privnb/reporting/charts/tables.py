@@ -120,5 +120,5 @@ def _written(rows: pd.DataFrame) -> pd.DataFrame:
 def _number(of: Measure, value: float, low: float, high: float, baseline: float) -> str:
     if pd.isna(value):
         return "" if pd.isna(high) else f"withheld, at most {of.bare(high)}"
-    beside = "" if pd.isna(baseline) else f"; baseline {of.bare(baseline)}"
-    return numerals.write_estimate(of.format, value, low, high) + beside
+    compared = "" if pd.isna(baseline) else f"; baseline {of.bare(baseline)}"
+    return numerals.write_estimate(of.format, value, low, high) + compared

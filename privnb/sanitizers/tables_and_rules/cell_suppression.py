@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.count_tables.known_sums import MAX_BASE, bound_suppressed
+from privnb.measures.count_tables.margin_bounds import MAX_BASE, bound_suppressed
 from privnb.microdata.count_tables import TableOfCounts, add_totals, totals_matrix
 from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect

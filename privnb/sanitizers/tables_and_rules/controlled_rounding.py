@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.count_tables.known_sums import bound_rounded, check_base
+from privnb.measures.count_tables.margin_bounds import bound_rounded, check_base
 from privnb.microdata.count_tables import TableOfCounts, add_totals, totals_matrix
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError

@@ -323,7 +323,7 @@ def test_as_many_groups_are_withheld_as_together_tell_of_ten(right, hidden):
     chance = np.concatenate([np.arange(size) < some for size, some in zip(sizes, right, strict=True)]).astype(float)
     scores = Scores(chance, np.zeros(180), np.arange(180), counted=True)
     parts = {name: group == name for name in range(3)}
-    assert scores._beside(parts, [True, True, False], 10) == hidden
+    assert scores._hide_complements(parts, [True, True, False], 10) == hidden
 
 
 @pytest.mark.slow
