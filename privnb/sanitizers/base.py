@@ -1,4 +1,4 @@
-"""The base class of sanitizers: parameters that `repr` shows faithfully, and one verb, `sanitize`."""
+"""The base class of sanitizers, which have parameters that `repr` shows faithfully and one main method, `sanitize`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Sanitized: TypeAlias = "tuple[pd.DataFrame, Facts]"  # the released table, and t
 
 
 class FreshEntropy(Generator):
-    """The source of draws without a seed: nobody can draw them again, so they may be published."""
+    """A source of random draws without a seed: nobody can repeat these draws, so they may be published."""
 
 
 def _microdata(name: str, value: object) -> None:
@@ -78,22 +78,25 @@ def _old_method(old: str, new: str) -> Any:
 class Sanitizer(Validated, ABC):
     """A sanitization mechanism: subclasses are frozen dataclasses of their parameters, without learned state.
 
-    `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works. A class states its facts here and
-    nowhere else; contract tests, gallery, frontier and explorer read them from every class that is imported. The first
-    sentence of its docstring describes the method, and `Source:` names its authors.
+    `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works. A class states its facts as the
+    attributes below and nowhere else; contract tests, gallery, frontier and explorer read these facts from every class
+    that is imported. The first sentence of a class's docstring describes the method, and `Source:` lists the authors of
+    the method.
 
     A subclass defines one method, `_sanitize(self, dataset, table, rng)`, which `sanitize` calls and checks:
 
     - `dataset` is the original: its `schema`, `hierarchies` and `codes` (integer array per column) define how values
-      generalize. For a class with the fact `by_combinations`, it may be a `CombinationTable`.
-    - `table`, a DataFrame, is a copy of its published columns, in the order of the records, and may be changed.
+      generalize. For a class with the fact `by_combinations`, `dataset` may be a `CombinationTable`.
+    - `table`, a DataFrame, is a copy of the dataset's published columns, in the order of the records, and may be
+      changed.
     - `rng` is always a numpy Generator; it is a `FreshEntropy` if the draws are for publication.
-    - The method returns the released table, or a tuple of that table and a dict of facts that no table can show: `{}`,
-      or some of `claims`, `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims":
-      (KAnonymity(5),)}` is graded before the release exists; columns with noise, or with other changes than labels,
-      must be stated. For a table without facts, these are inferred: a column is exact if it equals the original,
-      generalized if its labels cover the values of the records, suppressed if all other cells are `*`, and otherwise
-      perturbed. The provenance then reports this inference.
+    - The method returns the released table, or a tuple of this table and a dict of facts that the table cannot show:
+      some of `claims`, `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`, or none of these (`{}`).
+      Claims, such as `{"claims": (KAnonymity(5),)}`, are graded before the release exists. The facts must include the
+      columns that have noise, or that were changed in any other way than by labels. If the method returns only a table,
+      the facts are inferred: a column is exact if it equals the original, generalized if its labels cover the values of
+      the records, suppressed if all changed cells are `*`, and otherwise perturbed. The provenance then reports this
+      inference.
 
     Attributes
     ----------
@@ -102,52 +105,57 @@ class Sanitizer(Validated, ABC):
     treatment : str
         The treatment of the columns that the method changes, one of `treatment.KINDS`.
     letters : tuple of str
-        The bounds that the method takes, from `DEFAULT_BOUNDS`; the first is the main bound. Each bound is the
-        parameter of that name, unless the class overrides `from_bounds`.
+        The letters of the bounds that the method accepts, from `DEFAULT_BOUNDS`; the first bound is the main one. Each
+        letter is the name of a parameter, unless the class overrides `from_bounds`.
     requires : tuple of str
         The bounds without which the method cannot run.
     spends_per : str
-        The unit on which epsilon is spent: "attribute", so that the epsilons of a record add up, or "record".
+        The unit on which epsilon is spent: "record", or "attribute", so that the epsilons of a record's attributes add
+        up.
     changes : str
-        "numbers" or "categories", if the method changes only such quasi-identifiers and needs at least one; "two
-        numbers", if it needs two.
+        "numbers" or "categories", if the method changes only quasi-identifiers of this kind and needs at least one of
+        them; "two numbers", if the method needs two numbers.
     needs_sensitive : str
-        "any" or "categories", if the method needs a sensitive attribute, or one with categories.
+        "any", if the method needs a sensitive attribute; "categories", if the method needs a sensitive attribute with
+        categories.
     reference : bool
         Whether the release is one of the two reference releases, between which all other releases lie: all columns are
         exact, or there is no quasi-identifier.
     reads_file : bool
-        Whether the release is read from a file instead of made, so that no list offers the class.
+        Whether the class reads a release from a file instead of making one, so that lists of sanitizers leave the class
+        out.
     global_recoding : bool
         Whether a value is published in the same way throughout the table.
     slow : bool
-        Whether the search takes seconds under models of values.
+        Whether the search takes seconds for models of sensitive values.
     counts_people : bool
-        Whether the promises are about people if the dataset has a key of people. Other methods make promises about
+        Whether the promises are about people if the dataset has a key of people. All other methods make promises about
         records and refuse such a dataset.
     order_invariant : bool
         Whether the same records in another order give the same rows.
     equal_records_alike : bool
-        Whether records with equal quasi-identifiers are published with equal ones. An adversary who knows this can
-        exclude rows. Risks therefore assume it, unless a class states that it divides equal records.
+        Whether records with equal quasi-identifiers are published with equal quasi-identifiers. An adversary who knows
+        this fact can exclude rows. Risks therefore assume that the adversary knows it, unless a class states that it
+        may publish equal records differently.
     randomized : bool
         Whether the seed changes results, so that evaluations repeat the method.
     draws : bool
-        Whether any part of the release is drawn at random, even if it is only the numbers of buckets. Anyone with the
-        seed can undo the draws.
+        Whether any part of the release is drawn at random, even if only the numbers of buckets are drawn. Anyone with
+        the seed can undo the draws.
     coded : bool
-        Whether the table has the columns of `Dataset.cells`, which take less memory, instead of the columns of
-        `Dataset.table`.
+        Whether the argument `table` of the method has the columns of `Dataset.cells`, which take less memory, instead
+        of the columns of `Dataset.table`.
     by_combinations : bool
-        Whether the method needs only the distinct combinations and the number of records of each, so that
+        Whether the method needs only the distinct combinations and the number of records with each combination, so that
         a `CombinationTable` suffices. The time then depends on the number of combinations and not on the length of the
         table.
     promises_k : bool
-        Whether the classes satisfy k-anonymity, for a method with the letter k and no other model.
+        Whether the classes of a method satisfy k-anonymity if the method has the letter k and no other model.
     in_parts : bool
-        Whether the method may sanitize a long table in parts of random records without a change of its promise.
+        Whether the method keeps its promise if a long table is divided into parts of random records that are sanitized
+        separately.
     missing_numbers : str
-        How the method treats missing numbers in the columns that `_numbers_read` names: one of
+        How the method treats missing numbers in the columns that `_numbers_read` returns: one of
         `missing_numbers.GAP_TREATMENTS`.
     """
 
@@ -190,7 +198,7 @@ class Sanitizer(Validated, ABC):
 
     @classmethod
     def from_bounds(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
-        """Return a sanitizer with these bounds, `{letter: number}`; `sensitive`: the attribute of the bounds."""
+        """Return a sanitizer with these bounds, `{letter: number}`; `sensitive` is the attribute of the bounds."""
         parameters: dict[str, Any] = dict(bounds)
         if "sensitive" in _parameters(cls):
             parameters["sensitive"] = sensitive
@@ -198,7 +206,7 @@ class Sanitizer(Validated, ABC):
 
     @classmethod
     def accepts_value(cls, letter: str, value: float) -> bool:
-        """Return whether the class takes this value for one of its letters."""
+        """Return whether the class accepts this value of the bound with this letter."""
         return True
 
     @classmethod
@@ -213,17 +221,17 @@ class Sanitizer(Validated, ABC):
 
     @classmethod
     def default_settings(cls, sensitive: str | None = None) -> list[Self]:
-        """Return, as a list, one or two sanitizers of the class that lists of releases show if no letter varies.
+        """Return a list of one or two sanitizers, which lists of releases show if the class has no letters.
 
-        Classes with letters appear with their bounds instead. A class with any other parameter without a default does
-        not appear in lists.
+        Lists show a class with letters at its bounds instead. Lists do not show a class that has a parameter without a
+        default, except for `sensitive`.
         """
         is_settled = not cls.letters and not cls.reference and {*_without_default(cls)} <= {"sensitive"}
         return [cls.from_bounds({}, sensitive)] if is_settled else []
 
     @classmethod
     def contract_examples(cls, schema: Schema) -> list[Self]:
-        """Return a few sanitizers for a small table of this schema, for the contract tests: a list."""
+        """Return a list of a few sanitizers for a small table of this schema, for the contract tests."""
         sensitive = next(iter(schema.sensitive), None)
         return [
             cls.from_bounds({letter: DEFAULT_BOUNDS[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)
@@ -237,12 +245,12 @@ class Sanitizer(Validated, ABC):
 
     @property
     def draws(self) -> bool:
-        """Whether anything in the release is drawn."""
+        """Whether any part of the release is drawn at random."""
         return self.randomized
 
     @property
     def key(self) -> str:
-        """The text from which draws are derived, which never changes.
+        """The text from which draws are derived; the text never changes.
 
         A class that was renamed, or whose parameter was renamed, returns its former `repr`, so that no published number
         changes.
@@ -259,7 +267,7 @@ class Sanitizer(Validated, ABC):
     def changed_params(self) -> str:
         """Return the parameters that differ from their defaults, as `name=value` text.
 
-        Results name a setting in this way.
+        Results use this text as the name of a setting.
         """
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]  # type: ignore[arg-type]
         return ", ".join(
@@ -286,9 +294,10 @@ class Sanitizer(Validated, ABC):
         Raises
         ------
         SanitizationError
-            If the table does not allow the request, if it has a key of people and the sanitizer counts records, or if
-            the release does not match its statements. Every claimed model is graded, and every label is compared with
-            its original (see `claims`). Other errors of a sanitizer from another package are wrapped in this error.
+            If the table does not allow the request, if the table has a key of people and the sanitizer counts records,
+            or if the release does not match the sanitizer's statements. Every claimed model is graded, and every label
+            is compared with the original value (see `claims`). Other errors of a sanitizer from another package are
+            wrapped in this error.
 
         Examples
         --------
@@ -315,7 +324,7 @@ class Sanitizer(Validated, ABC):
             ) from error
 
     def _checked(self, dataset: Any, rng: Randomness) -> Release:
-        """Return the release, checked."""
+        """Return the release after all checks."""
         source = FreshEntropy(np.random.PCG64()) if rng is None else np.random.default_rng(rng)
         unused, table = str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
         table, gaps = table[dataset.schema.published].copy(deep=False), None
@@ -349,7 +358,7 @@ class Sanitizer(Validated, ABC):
         return public
 
     def _split_facts(self, made: Any) -> Sanitized:
-        """Return the table and the facts that `_sanitize` returned. Raises UsageTypeError for anything else."""
+        """Return the table and the facts that `_sanitize` returned. Raises UsageTypeError for any other result."""
         if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], Mapping)):
             raise UsageTypeError(
                 f"{type(self).__name__}._sanitize must return a table, or a tuple of a table and a dict of facts; got "
@@ -359,7 +368,7 @@ class Sanitizer(Validated, ABC):
         return table, dict(facts)
 
     def _infer_facts(self, dataset: Microdata, table: pd.DataFrame, note: str, index: Any) -> Facts:
-        """Return the facts of a table that came without any, and a note that they were inferred.
+        """Return inferred facts of a table that was returned without facts, and a note about the inference.
 
         `index`: the index of the table that `_sanitize` received.
         """
@@ -383,7 +392,7 @@ class Sanitizer(Validated, ABC):
         return {"perturbed": perturbed, "note": " ".join(filter(None, [note, inferred]))}
 
     def _released(self, dataset: Microdata, table: pd.DataFrame, facts: Facts, rng: Randomness, drawn: bool) -> Release:
-        """Return the Release, not checked yet.
+        """Return the Release before it is checked.
 
         `facts`: the facts from `_sanitize`; `drawn`: whether `_sanitize` drew with a seed.
         """
@@ -431,19 +440,20 @@ class Sanitizer(Validated, ABC):
 
     @abstractmethod
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized | pd.DataFrame:
-        """Return the released table, made from `table`, which is a copy of the published columns, and facts about it.
+        """Return the released table and facts about it; `table` is a copy of the published columns.
 
-        The table alone suffices: the treatment of each column is then inferred, and the Provenance reports that. Facts
-        are some of `FACTS`: `claims`, `promise` and `note` belong to the Provenance, `buckets` to the Release. Exact,
-        generalized, suppressed and bucketized columns are recognized in the table. A method must state `noisy`: `{name:
-        Law}` of columns with noise; `perturbed`: names of columns that were changed in any other way, such as means of
-        groups; `new`: the `Attribute`s of columns that the dataset lacks; `rows`: the origin of the rows, if they are
-        not the records in order: an integer array with the positions of a subset of the records, or `Rows.SYNTHETIC`.
+        A method may return only the table: the treatment of each column is then inferred, and the Provenance reports
+        the inference. Facts are some of `FACTS`: `claims`, `promise` and `note` belong to the Provenance, and `buckets`
+        belongs to the Release. Exact, generalized, suppressed and bucketized columns are recognized in the table. A
+        method must state the following facts if they apply. `noisy`: `{name: Law}` of columns with noise; `perturbed`:
+        names of columns that were changed in any other way, such as means of groups; `new`: the `Attribute`s of columns
+        that the dataset lacks; `rows`: the origin of the rows, if they are not the records in order: an integer array
+        with the positions of a subset of the records, or `Rows.SYNTHETIC`.
         """
 
 
 def check_domains(what: str, schema: Schema) -> None:
-    """Raise SanitizationError for a domain that was widened to the values of the records.
+    """Raise SanitizationError if the domain of a published attribute was widened to the values of the records.
 
     `what`: the sanitizer or function that promises epsilon.
     """
@@ -459,7 +469,7 @@ def _is_widened(domain: Numbers | Categories | None) -> bool:
 
 
 def check_one_record_each(what: str, dataset: Microdata) -> None:
-    """Raise SanitizationError for a dataset with a key of people; `what`: the method that counts its records."""
+    """Raise SanitizationError if the dataset has a key of people; `what` is the method, which counts records."""
     if not dataset.schema.person:
         return
     # # Only classes of the package are named: results repeat the sentence, which must not depend on other imports.
@@ -472,7 +482,7 @@ def check_one_record_each(what: str, dataset: Microdata) -> None:
 
 
 def widen_to_public_ends(release: Release) -> Release:
-    """Return the release without labels that end at one person's own value, except in columns that a study keeps exact.
+    """Return the release without labels that end at one person's value, except in columns that a study keeps exact.
 
     The classes of the result are unions of the old classes. Models of shares and of sizes therefore still hold, but
     models of presence in a population may not.

@@ -44,9 +44,9 @@ ORDER = (
 
 
 def kinds() -> dict[str, Kind]:
-    """Return every class of sanitizers by name: those of `ORDER`, then the others in alphabetical order.
+    """Return every class of sanitizers by name: those of `ORDER`, then all other classes in alphabetical order.
 
-    If a class of another package has the name of a class of this package, this package's class is listed.
+    If a class of another package has the name of a class of this package, the class of this package is returned.
     """
     found: dict[str, Kind] = {}
     for kind in find_classes(Sanitizer):
@@ -55,7 +55,7 @@ def kinds() -> dict[str, Kind]:
 
 
 def title(name: str) -> str:
-    """Return the title of a sanitizer for readers, by the name of its class; any other name is its own title.
+    """Return the title that readers see for the class with this name; any other name is returned unchanged.
 
     >>> title("KMember"), title("somebody's mechanism")
     ('k-member clustering', "somebody's mechanism")
@@ -74,7 +74,7 @@ def sanitizer_label(name: str, bounds: Mapping[str, float] | None = None, more: 
     bounds : dict of str to float
         The bounds by letter.
     more : str
-        Other parameters, as results name them.
+        Other parameters, as in results.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def sanitizer_label(name: str, bounds: Mapping[str, float] | None = None, more: 
 
 
 def group(name: str) -> str:
-    """Return the kind of release that a sanitizer makes, by its name: "the ends", "generalization", "noise", ..."""
+    """Return the kind of release that the class with this name makes: "the ends", "generalization", "noise", ..."""
     kind = kinds().get(name, Sanitizer)
     return "the ends" if kind.reference else GROUP_BY_TREATMENT.get(kind.treatment, f"{kind.treatment} values")
 
@@ -102,7 +102,7 @@ def list_reference_names() -> list[str]:
 
 
 def groups(names: Iterable[str]) -> list[str]:
-    """Return the `group`s of sanitizers by name, each once: references, then those of `GROUP_BY_TREATMENT`."""
+    """Return the distinct `group`s of the named classes: references first, then those of `GROUP_BY_TREATMENT`."""
     found, order = dict.fromkeys(map(group, names)), ["the ends", *GROUP_BY_TREATMENT.values()]
     return sorted(found, key=lambda each: order.index(each) if each in order else len(order))
 
@@ -110,7 +110,7 @@ def groups(names: Iterable[str]) -> list[str]:
 def fits(
     kind: Kind, *, sensitive: Sequence[Attribute], known: Sequence[Attribute] | None = None, keyed: bool = False
 ) -> bool:
-    """Return whether a class of sanitizers makes releases, and a table has the columns that the class needs.
+    """Return whether a class of sanitizers makes releases and whether a table has the columns that the class needs.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def build_one_per_class(
     epsilon: float = 1.0,
     of: Sequence[str] = tuple(GROUP_BY_TREATMENT),
 ) -> list[Sanitizer]:
-    """Return one sanitizer of each class, at its main bound or its first setting; those that generalize come first.
+    """Return one sanitizer of each class, at its main bound or first setting; classes that generalize come first.
 
     The list omits the two references and the classes that do not fit the dataset. Such a class needs a sensitive
     attribute, a number or a category that the dataset lacks, or it counts records although the dataset has a key of
@@ -168,7 +168,7 @@ def build_one_per_class(
 
 
 def build_generalizing(dataset: Any, *models: Any) -> list[Sanitizer]:
-    """Return every sanitizer that generalizes until all `models` hold, the first of which is k-anonymity."""
+    """Return every sanitizer that generalizes until all `models` hold; the first model must be k-anonymity."""
     found = [
         kind.from_models(models, sensitive) for kind, sensitive in _fit(dataset) if kind.treatment == "generalized"
     ]
@@ -176,9 +176,10 @@ def build_generalizing(dataset: Any, *models: Any) -> list[Sanitizer]:
 
 
 def build_at_bound(dataset: Any, letter: str, value: float, *, sensitive: str | None, least: float) -> list[Sanitizer]:
-    """Return every sanitizer with a bound of this letter, at this value: a list.
+    """Return a list of every sanitizer that has a bound with this letter, at this value.
 
-    `sensitive`: the attribute of the bound, if the bound has one; `least`: the k of classes that also need a k.
+    `sensitive`: the attribute of the bound, if the bound has an attribute; `least`: the k of classes that also need a
+    k.
     """
     attributes, keyed = [dataset.schema[sensitive]] if sensitive else [], bool(dataset.schema.person)
     if letter in {*MODEL_BY_LETTER} - {"k"} and not attributes:  # these bounds are about its values
@@ -199,7 +200,7 @@ def build_without_bounds(dataset: Any) -> list[Sanitizer]:
 
 @validated
 def _fit(dataset: AnyMicrodata) -> list[tuple[Kind, str | None]]:
-    """Return the classes that fit a dataset, except the references, each with its sensitive attribute, in order."""
+    """Return the classes that fit a dataset, in order, except the references, each with a sensitive attribute."""
     schema, sensitive = dataset.schema, dataset.schema.sensitive[:1]
     needs = {
         "sensitive": [schema[name] for name in sensitive],

@@ -1,7 +1,7 @@
-"""Checks of a sanitizer's statements about its release against the published tables, before anybody gets these.
+"""Checks of a sanitizer's statements about its release against the published tables, before anybody gets these tables.
 
 A claim that does not hold, or a label that does not cover its values, would mislead people. Such a fault would also
-make the losses and risks of the release too small, because measures and attacks take labels as true.
+make the measured losses and risks too small, because measures and attacks assume that labels are true.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from privnb.runtime.lazy import pd
 
 
 def explain_mismatch(dataset: Any, release: Release) -> str:
-    """Explain why a release of `dataset` does not match its provenance; an empty text if it does.
+    """Return the reason why a release of `dataset` does not match its provenance, or an empty text if it matches.
 
-    A release has the rows that its provenance states, and every published column. Exact cells equal their originals,
-    generalized cells cover them, and other values are the original values or `*`. Buckets count the records that are in
-    them, and every claimed model holds in every class. The models are graded from the published tables alone. Epsilon
-    may be promised only for noise that nobody can draw again. A table cannot show whether noise can be drawn again, and
-    it cannot show the origin of perturbed or synthetic values.
+    A release must have the rows that its provenance states, and every published column. Exact cells must equal the
+    original cells, generalized cells must cover the original values, and other cells must be the original values or
+    `*`. Buckets must count the records that are in them, and every claimed model must hold in every class. The models
+    are graded from the published tables alone. Epsilon may be promised only for noise that nobody can draw again. A
+    table cannot show whether noise can be drawn again, and it cannot show the origin of perturbed or synthetic values.
     """
     # # Each check may rely on the checks before it.
     checks: tuple[Callable[[Any, Release], Iterator[str]], ...]
@@ -93,7 +93,7 @@ def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
 
 
 def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
-    """Return the cells of a column that cannot be values of its attribute, and a noun for correct cells."""
+    """Return the cells of a column that cannot be values of its attribute, and a noun that describes correct cells."""
     attribute, cells = release.schema[name], decode_column(release.cells[name])
     if not attribute.numeric:
         return attribute.public_domain.outside(cells), "value of its domain"
@@ -105,10 +105,10 @@ def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
 
 
 def find_perturbed(dataset: Microdata, release: Release) -> list[str]:
-    """Return the columns in which some possible values are neither the original values nor labels that cover these.
+    """Return the columns with cells that are neither the original values nor labels that cover the original values.
 
-    These are the columns that a sanitizer has perturbed without a statement about them. A column with other cells is
-    left out: the check of labels then reports its error.
+    A sanitizer has perturbed these columns without a statement that it did so. A column is left out if some of its
+    cells cannot be values of its attribute; the check of labels then reports the error.
     """
     names = []
     for name in release.treated("generalized", "suppressed"):
@@ -149,7 +149,7 @@ def _labels(dataset: Microdata, release: Release) -> Iterator[str]:
 
 
 def _ways(cells: Array, number: IntArray) -> int:
-    """Return the number of different texts with which labels are written; `number`: the number of each cell's label."""
+    """Return the number of different texts in which labels are written; `number` is the number of each cell's label."""
     _, places = factorize_objects(cells)  # equal objects are written in the same way
     return len({*zip(number[places].tolist(), map(str, cells[places]), strict=True)})
 
@@ -166,7 +166,7 @@ def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -
 
 
 def _of_label(hierarchy: Any, label: object, nothing: Any) -> Any:
-    """Return the values that a label covers, or the first and the last of these values; `nothing` for other texts."""
+    """Return the values that a label covers, or the first and the last of them; return `nothing` for other texts."""
     try:
         return (hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered)(to_text(label))
     except SchemaError:
@@ -193,7 +193,7 @@ def _values(dataset: Microdata, release: Release) -> Iterator[str]:
 
 
 def _altered(dataset: Microdata, release: Release, name: str) -> BoolArray:
-    """Return which cells of a column are neither the original ones nor `*`: boolean array (n,)."""
+    """Return, as a boolean array (n,), whether each cell of a column is neither the original cell nor `*`."""
     here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
     # NaN does not equal itself, and a comparison with the missing value of pandas is neither true nor false.
     nothing: Any = None
@@ -233,8 +233,8 @@ def _whole(numbers: Any) -> bool:
 def _miscounted(column: pd.Series, numbers: IntArray, held: pd.DataFrame, times: IntArray | None) -> int:
     """Return the number of buckets in which the published values differ from the values of the records.
 
-    A value that is published as `*` may be any value. `column`: the originals, (n,); `numbers`: the bucket of each
-    record, as an integer array (n,); `held`: the rows of the buckets' table for this attribute.
+    A value that is published as `*` may be any value. `column`: the original values, (n,); `numbers`: the bucket of
+    each record, as an integer array (n,); `held`: the rows of the buckets' table for this attribute.
     """
     codes, values = factorize(column)
     named, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
@@ -280,10 +280,10 @@ def _suppressed(values: Any, times: IntArray | None) -> int:
 
 
 def explain_broken_claims(release: Release, cells: pd.DataFrame, times: IntArray | None) -> Iterator[str]:
-    """Yield sentences on why rows that were read back from the file of a release do not satisfy its claims.
+    """Yield sentences that explain why rows, read back from a release's file, do not satisfy the release's claims.
 
-    Some models are not graded: those of a population, of values in buckets, and, if there is a key of people, of
-    values. The file has neither weights, nor these values, nor the key.
+    Some models are not graded: models of a population, models of values in buckets, and, if there is a key of people,
+    all models of values. The file contains neither weights, nor the values in buckets, nor the key.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def explain_broken_claims(release: Release, cells: pd.DataFrame, times: IntArray
 
 
 def explain_broken_model(model: PrivacyModel, release: Release) -> Iterator[str]:
-    """Yield sentences on why the published labels of a release do not satisfy a model that it claims."""
+    """Yield sentences that explain why the published labels of a release do not satisfy a claimed model."""
     parts, whole = model.parts(release)
     number, broken, worst = 0, 0, []
     for counts in parts:

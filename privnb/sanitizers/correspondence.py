@@ -1,4 +1,4 @@
-"""The records that the rows of a foreign file could be: a matching in which each row covers a different record."""
+"""A matching between the rows of a foreign file and records: each matched row covers a different record."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ MAX_PAIRS = 50_000_000  # of a distinct row and a distinct record that it covers
 
 
 def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str, Any]) -> IntArray:
-    """Return a different record for as many rows as possible, such that each row covers its record.
+    """Return the matching of rows with different records that has the most rows; each matched row covers its record.
 
-    Rows with equal cells are exchangeable, and so are equal records. If several matchings exist, the result is one of
-    them: all have the same rows and the same number of matched rows.
+    Rows with equal cells are exchangeable, and so are equal records. If several such matchings exist, the result is any
+    one of them; all these matchings have the same rows and the same number of matched rows.
 
     Parameters
     ----------
     dataset : Dataset
         The original, with n records.
     table : DataFrame
-        The rows (m,) with columns of the dataset, whose cells are values, labels of `hierarchies`, or `*`.
+        The m rows, with columns of the dataset; each cell is a value, a label of `hierarchies`, or `*`.
     hierarchies : dict of str to Generalization
 
     Returns
@@ -73,7 +73,7 @@ def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str
 
 
 def _flow(sources: IntArray, targets: IntArray, records: IntArray, rows: IntArray) -> csr_array:
-    """Return, as a sparse array, the number of copies of each distinct record that go to each distinct row."""
+    """Return, as a sparse array, the number of copies of each distinct record that match each distinct row."""
     n, m = len(records), len(rows)
     start, end = n + m, n + m + 1
     heads = np.concatenate([np.full(n, start), sources, n + np.arange(m)])
@@ -85,7 +85,7 @@ def _flow(sources: IntArray, targets: IntArray, records: IntArray, rows: IntArra
 
 
 def _spread(flow: csr_array, records: Any, rows: Any) -> IntArray:
-    """Return the record of each row, from the numbers of distinct records that go to distinct rows."""
+    """Return the record of each row, from the number of copies of each distinct record for each distinct row."""
     of_records = np.split(np.argsort(records.index, kind="stable"), np.cumsum(records.multiplicities)[:-1])
     of_rows = np.split(np.argsort(rows.index, kind="stable"), np.cumsum(rows.multiplicities)[:-1])
     found = np.full(len(rows.index), -1)

@@ -1,4 +1,4 @@
-"""Checks that a table has the columns and records that a method needs; their errors name the fault and the cure."""
+"""Checks that a table has the columns and records that a method needs; the errors state the fault and the cure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_REGRESSION_COLUMNS = 1_000  # the time of a regression grows with the square
 
 
 def require_quasi_identifiers(sanitizer: object, schema: Schema, verb: str) -> list[str]:
-    """Return the names of the quasi-identifiers. Raises SanitizationError if there are none; `verb` is for its text."""
+    """Return the names of the quasi-identifiers. Raises SanitizationError, with `verb`, if there are none."""
     if not schema.quasi_identifiers:
         raise SanitizationError(
             f"{sanitizer!r}: '{schema.dataset}' has no quasi-identifier to {verb}. Give at least one column the role "
@@ -23,7 +23,7 @@ def require_quasi_identifiers(sanitizer: object, schema: Schema, verb: str) -> l
 
 
 def require_numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
-    """Return the numeric quasi-identifiers, in column order. Raises SanitizationError without numeric ones."""
+    """Return the numeric quasi-identifiers, in column order. Raises SanitizationError if there are none."""
     found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
     if not found:
         raise SanitizationError(
@@ -35,7 +35,7 @@ def require_numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
 
 
 def check_numeric(sanitizer: object, names: Sequence[str], attributes: Sequence[Attribute]) -> None:
-    """Raise SanitizationError for a name that is not in these numeric `attributes`."""
+    """Raise SanitizationError if one of `names` is not the name of one of the numeric `attributes`."""
     known = [attribute.name for attribute in attributes]
     if unknown := sorted({*names} - {*known}):
         raise SanitizationError(
@@ -44,9 +44,9 @@ def check_numeric(sanitizer: object, names: Sequence[str], attributes: Sequence[
 
 
 def require_categorical(sanitizer: object, schema: Schema, names: Sequence[str] = ()) -> list[Attribute]:
-    """Return the quasi-identifiers with two or more categories, or those of these names, in column order.
+    """Return the quasi-identifiers with two or more categories, in column order; with `names`, return only these.
 
-    Raises SanitizationError if there are no such attributes, and for a name of another attribute.
+    Raises SanitizationError if there are no such attributes, or if one of `names` is another attribute.
     """
     attributes = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
     found = [each for each in attributes if len(each.categories.values) > 1]
@@ -65,7 +65,7 @@ def require_categorical(sanitizer: object, schema: Schema, names: Sequence[str] 
 
 
 def check_records_for_k(sanitizer: object, k: int, records: int) -> None:
-    """Raise SanitizationError for a table of fewer than `k` records."""
+    """Raise SanitizationError if the table has fewer than `k` records."""
     if k > records:
         raise SanitizationError(
             f"{sanitizer!r} cannot be reached: the table has {records} records. Lower k to {records} or less."
@@ -73,7 +73,7 @@ def check_records_for_k(sanitizer: object, k: int, records: int) -> None:
 
 
 def check_records(sanitizer: object, dataset: Microdata, least: int, why: str) -> None:
-    """Raise SanitizationError for a table of fewer records than `least`; `why` explains that number."""
+    """Raise SanitizationError if the table has fewer than `least` records; `why` explains this minimum."""
     if len(dataset) < least:
         raise SanitizationError(
             f"{sanitizer!r} needs at least {least} records, {why}; '{dataset.name}' has {len(dataset)}. Try a longer "
@@ -84,7 +84,7 @@ def check_records(sanitizer: object, dataset: Microdata, least: int, why: str) -
 def check_regression_columns(sanitizer: object, schema: Schema, names: Sequence[str]) -> None:
     """Raise SanitizationError if a regression on these attributes has more than `MAX_REGRESSION_COLUMNS` columns.
 
-    A number takes one column, and a category takes one for each value but the first.
+    A numeric attribute takes one column; a categorical attribute takes one column for each value except the first.
     """
     widths = {name: 1 if schema[name].numeric else len(schema[name].categories.values) - 1 for name in names}
     if sum(widths.values()) > MAX_REGRESSION_COLUMNS:

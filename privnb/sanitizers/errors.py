@@ -4,4 +4,4 @@ from privnb.runtime.errors import PrivacyError
 
 
 class SanitizationError(PrivacyError):
-    """A sanitizer cannot make the requested release of this table."""
+    """The error of a sanitizer that cannot make the requested release of a table."""

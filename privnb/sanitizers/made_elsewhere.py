@@ -39,18 +39,19 @@ Correspondence = Literal["measured", "in order", "synthetic"]
 class MadeElsewhere(Sanitizer):
     """Read a release that another tool made from the dataset.
 
-    The rows are matched with the records: if each row covers a different record, the rows are these records, or a
-    subset of them. Otherwise, `rows` must state the origin of the rows, because the risk of a person whose row is
-    unknown cannot be measured. The method that made the release is not known, so risks assume an adversary who knows
-    this method.
+    The rows are matched with the records. If each row covers a different record, the rows are these records, which may
+    be a subset of all records. Otherwise, `rows` must state the origin of the rows, because the risk of a person whose
+    row is unknown cannot be measured. The method that made the release is not known to privnb, so risks assume an
+    adversary who knows this method.
 
     Parameters
     ----------
     path : str
-        The file, in any format that `load` reads. It has some or all of the published columns of the dataset; a
-        published column that it lacks counts as suppressed.
+        The file, in any format that `load` reads. The file has some or all of the published columns of the dataset; a
+        published column that the file lacks counts as suppressed.
     rows : str
-        "measured"; "in order": row i is record i; or "synthetic".
+        "measured", if the rows are matched with the records; "in order", if row i is record i; or "synthetic", if no
+        row belongs to a person.
     treatments : dict of str to str, optional
         The treatment of some columns, see `datasets.foreign_file.read_foreign`.
     hierarchies : dict of str to str, optional
@@ -62,10 +63,10 @@ class MadeElsewhere(Sanitizer):
     Raises
     ------
     SchemaError
-        For a file that cannot be read as a release of the dataset.
+        If the file cannot be read as a release of the dataset.
     SanitizationError
-        For rows that do not cover a record of their own, and, for rows in order, if the numbers of rows and records
-        differ.
+        If some rows cannot be matched with different records, or, for rows in order, if the number of rows differs from
+        the number of records.
     """
 
     path: str
@@ -107,11 +108,11 @@ class MadeElsewhere(Sanitizer):
         return []
 
     def read(self, dataset: Dataset) -> ForeignFile:
-        """Return the file as read with the domains of the dataset."""
+        """Return the content of the file, read with the domains of the dataset."""
         return read_foreign(self.path, dataset, treatments=self.treatments, hierarchies=self.hierarchies)
 
     def read_holdout(self, dataset: Dataset) -> Dataset | None:
-        """Return the people of the hold-out, who are not in the release, as a dataset; None without a hold-out."""
+        """Return a dataset of the hold-out's people, who are not in the release, or None if there is no hold-out."""
         if not self.holdout:
             return None
         file = read_foreign(self.holdout, dataset)
@@ -127,7 +128,7 @@ class MadeElsewhere(Sanitizer):
         return Dataset(f"{dataset.name} hold-out", table, own, known)
 
     def _checked(self, dataset: Any, rng: Randomness) -> Release:
-        """Return the release in the file, checked."""
+        """Return the release in the file after all checks."""
         if not isinstance(dataset, Dataset):
             raise SanitizationError(f"{self!r} must be compared with records; got counts. Load the dataset.")
         file = self.read(dataset)
@@ -146,7 +147,7 @@ class MadeElsewhere(Sanitizer):
         return release
 
     def _matched(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> Sanitized:
-        """Return the rows in the order of the records that they could be, and their origin."""
+        """Return the rows in the order of the records that they match, and facts about the origin of the rows."""
         if self.rows == "synthetic":
             return released, {"rows": Rows.SYNTHETIC}
         perturbed = [name for name, each in file.columns.items() if each.treated == "perturbed"]
@@ -171,7 +172,7 @@ class MadeElsewhere(Sanitizer):
         raise NotImplementedError  # the release is read, see `_checked`
 
     def _in_order(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows if there is one row for each record. Their treatments are then inferred."""
+        """Return the rows, whose treatments are inferred later, if there is one row for each record."""
         if len(released) != len(dataset):
             raise SanitizationError(
                 f"rows must be as many as the {len(dataset)} records if they are in order; {file.path.name} has "

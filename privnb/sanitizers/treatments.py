@@ -30,7 +30,7 @@ def read_stated_treatments(facts: dict[str, Any], rows: Rows, new: Sequence[str]
 
 
 def check_positions(rows: Any, n: int) -> IntArray:
-    """Return the positions of a subset of `n` records, checked: integer array."""
+    """Return the checked positions of a subset of `n` records, as an integer array."""
     found = np.asarray(expect.vector("rows", rows))
     if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
         raise UsageError(
@@ -83,7 +83,7 @@ def _first(column: pd.Series) -> Array:
 
 
 def _differ(now: Array, then: Array) -> bool:
-    """Return whether any of these cells is neither its original nor `*`; missing cells do not count."""
+    """Return whether any of these cells is neither the original cell nor `*`; missing cells do not count."""
     n = min(len(now), len(then))  # a release without some rows is refused later
     now, then = now[:n], then[:n]
     known = ~(pd.isna(now) | pd.isna(then))

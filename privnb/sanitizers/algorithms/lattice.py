@@ -173,7 +173,7 @@ class Lattice:
         return ~self.requirement.holds(classes.class_of, len(classes.sizes), classes.rows, merged)
 
     def breaking(self, classes: Classes, tallies: Sequence[Tally]) -> Any:
-        """Return a lower bound of the records that any lower node suppresses because of the models of `tallies`."""
+        """Return the minimum number of records that every lower node suppresses because of the models of `tallies`."""
         merged = self._merged(classes, tallies)
         return classes.sizes @ self.requirement.breaking(classes.class_of, len(classes.sizes), classes.rows, merged)
 

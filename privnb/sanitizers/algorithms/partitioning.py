@@ -79,7 +79,7 @@ class CutRows(NamedTuple):
 
 
 class CutRule(NamedTuple):
-    """The rules for the attribute to cut first and for the place of a cut, and the minimum size of a part, in people."""
+    """The rules for the attribute and for the place of a cut, and the minimum number of people in a part."""
 
     choose: int
     median: int

@@ -26,29 +26,29 @@ SensitiveName = Annotated[str, lambda name, value: expect.text(name, value, "a s
 
 @dataclass(frozen=True)
 class Anatomy(Sanitizer):
-    """Publish exact quasi-identifiers, and list sensitive values by bucket, each with `l` different values.
+    """Publish exact quasi-identifiers, and list sensitive values in buckets of at least `l` different values.
 
     A bucket has l to 2 l - 1 records, and each of its values of the attribute `sensitive` occurs once. The release
     therefore claims `FrequencyDiversity(l)`, which implies distinct and entropy l-diversity. Quasi-identifiers do not
-    affect the choice of buckets; they are disclosed as by `Bucketize`. Other sensitive attributes are listed in the
-    same buckets without a promise: one value may fill a bucket.
+    affect the choice of buckets; a release discloses them, as a release of `Bucketize` does. Other sensitive attributes
+    are listed in the same buckets without a promise: all records of a bucket may have the same value.
 
-    Each bucket takes a random record of each of the l values that have the most records left; among equal counts,
-    values are taken in sorted order. At most one record per value is left over; this record joins a random bucket that
-    does not contain its value.
+    Each bucket gets a random record of each of the l values that have the most records left; among values with equal
+    counts, the first values in sorted order are taken. At most one record per value is left over; this record joins a
+    random bucket that does not contain its value.
 
     Parameters
     ----------
     l : int
-        The number of different values in a bucket, at least 2; with a larger l, an adversary has to guess among more
-        values.
+        The minimum number of different values in a bucket, at least 2; with a larger l, an adversary has to guess among
+        more values.
     sensitive : str
         The sensitive attribute to diversify.
 
     Raises
     ------
     SanitizationError
-        If more than one record in l has the same value, and for every table that `Bucketize` refuses.
+        If more than one in l records has the same value, or if `Bucketize` refuses the table.
 
     Source: Xiao and Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006, algorithm Anatomize.
     """
@@ -65,7 +65,7 @@ class Anatomy(Sanitizer):
 
     @classmethod
     def accepts_value(cls, letter: str, value: float) -> bool:
-        """Return whether the class takes this value for one of its letters."""
+        """Return whether the class accepts this value of the bound with this letter."""
         return float(value).is_integer() and value >= 2
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
@@ -84,7 +84,7 @@ class Anatomy(Sanitizer):
         return rows, facts | {"claims": (FrequencyDiversity(self.l, self.sensitive),)}
 
     def _check(self, codes: IntArray, values: Array) -> None:
-        """Raise SanitizationError if more than one record in l has the same value."""
+        """Raise SanitizationError if more than one in l records has the same value."""
         counts, n = np.bincount(codes), len(codes)
         commonest = counts.argmax()
         if (having := counts[commonest]) * self.l > n:

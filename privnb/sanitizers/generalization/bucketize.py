@@ -1,4 +1,4 @@
-"""Bucketization: exact quasi-identifiers in one table, the sensitive values of each bucket in another."""
+"""Bucketization: exact quasi-identifiers in one table, and the sensitive values of each bucket in another table."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from privnb.sanitizers.generalization.mondrian import Mondrian
 
 @dataclass(frozen=True)
 class Bucketize(Sanitizer):
-    """Publish exact quasi-identifiers, and list sensitive values by bucket: the classes of another sanitizer.
+    """Publish exact quasi-identifiers and, by bucket, sensitive values; the buckets are another sanitizer's classes.
 
     Bucketization hides which sensitive value of a bucket belongs to which person. Models of sensitive values count
     buckets in the same way as classes, so the release claims the models that the partition satisfies.
 
-    An adversary who knows a person's quasi-identifiers sees that the person is in the table, and sees their bucket and
-    their neutral attributes. The release therefore does not claim a model of k indistinguishable people, even if k is
-    only a part of the model (`AlphaKAnonymity`), or a model of a neutral attribute. Each sensitive attribute is
-    published by bucket on its own, so the association between several of them is lost.
+    An adversary who knows a person's quasi-identifiers learns that the person is in the table, and learns the person's
+    bucket and neutral attributes. The release therefore does not claim any model of k indistinguishable people, even if
+    k is only a part of the model (as in `AlphaKAnonymity`), and does not claim any model of a neutral attribute. Each
+    sensitive attribute is listed separately by bucket, so the association between several sensitive attributes is lost.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Bucketize(Sanitizer):
     Raises
     ------
     SanitizationError
-        For a partition without equivalence classes, and for a table without a sensitive attribute or with a column
-        "bucket".
+        If the release of the partition has no equivalence classes, if the table has no sensitive attribute, or if the
+        table has a column "bucket".
 
     Source: Li and Li, KDD 2009, sections 2 and 5 (over Mondrian's partition); Xiao and Tao, "Anatomy", VLDB 2006.
     """
@@ -121,11 +121,11 @@ class Bucketize(Sanitizer):
 
 
 def publish_in_buckets(dataset: Microdata, table: pd.DataFrame, groups: IntArray, rng: Generator) -> Sanitized:
-    """Return the rows with bucket numbers and, as facts of a release, the buckets' table and a note on what they hide.
+    """Return the rows with bucket numbers and, as facts, the buckets' table and a note on what the buckets hide.
 
     `table`: the published columns; `groups`: the bucket of each record, as an integer array (n,) of numbers from 0
-    without a gap. `rng` draws the numbers of the buckets, because the order in which they were made may disclose
-    something about their records.
+    without a gap. The numbers of the buckets are drawn with `rng`, because the order in which buckets were made may
+    disclose information about their records.
     """
     sensitive = dataset.schema.sensitive
     if not sensitive:

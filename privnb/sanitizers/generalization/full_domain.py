@@ -1,4 +1,4 @@
-"""Full-domain generalization: one level per attribute for the whole table, the best of all combinations."""
+"""Full-domain generalization: one level per attribute for the whole table, chosen from all combinations of levels."""
 
 from __future__ import annotations
 
@@ -59,33 +59,37 @@ class FullDomain(ModelBasedSanitizer):
     """Generalize each quasi-identifier to one level for the whole table, with the least information loss.
 
     The search finds the exact optimum over all combinations of levels under which every class satisfies `models`. The
-    levels are those of a `Taxonomy`; or the widths of `Intervals` and then `*`; or the exact number, the public
-    intervals of `LeveledRanges` and then `*`. If there are more than 65,536 combinations, fewer of these intervals are
-    used. Any other attribute has two levels, the exact value and `*`: give it a taxonomy or intervals if that is too
-    coarse. For any number of records, the search takes seconds for 65,536 combinations, and half a minute or more for
-    262,144, such as six numbers with eight levels each. State fewer widths if this is too long.
+    levels of an attribute depend on the attribute's hierarchy. A `Taxonomy` has its own levels; `Intervals` have the
+    widths and then `*`; `LeveledRanges` have the exact number, the public intervals and then `*`. If there are more
+    than 65,536 combinations, the search uses fewer public intervals. Any other attribute has two levels, the exact
+    value and `*`: give the attribute a taxonomy or intervals if two levels are too coarse. For any number of records,
+    the search takes seconds for 65,536 combinations, and half a minute or more for 262,144 combinations, such as six
+    numbers with eight levels each. State fewer widths if this is too long.
 
-    Records whose class breaks a model are suppressed (every quasi-identifier `*`). Together they are a class of the
-    release, **which must also satisfy the models**: until it does, the smallest other class joins it (among equal
-    sizes, the class of the first record, by the order of values on the attributes' lines). Levels that need more than
-    `suppress` suppressed records are not a solution. If suppressed records were exempt, a single suppressed record
-    would be a class of its own, and claims could not be checked from the labels. Samarati and ARX exempt suppressed
-    records, so they may suppress fewer.
+    Records whose class violates a model are suppressed (every quasi-identifier is `*`). Together, the suppressed
+    records form one class of the release, **which must also satisfy the models**. As long as this class violates a
+    model, the smallest other class joins it (among classes of equal size, the class of the first record, by the order
+    of values on the attributes' lines). Levels that require more than `suppress` suppressed records are not a solution.
+    If suppressed records were exempt from the models, a single suppressed record would be a class, and claims could not
+    be checked from the labels. The methods of Samarati and of ARX exempt suppressed records, so they may suppress fewer
+    records.
 
-    Among equal losses, the search chooses the solution with the smallest number of suppressed records, and then the one
-    with the lowest levels, from the first attribute on.
+    Among solutions with equal losses, the search chooses the solution with the smallest number of suppressed records.
+    Among solutions that also agree in this number, it chooses the solution with the lowest levels, from the first
+    attribute on.
 
-    The top, `*` throughout, is a solution unless all records as one class break a model. If the top is the optimum, the
-    note of the provenance explains why.
+    The highest node, at which every cell is `*`, is a solution unless all records, as one class, violate a model. If
+    this node is the optimum, the note of the provenance explains why.
 
     Parameters
     ----------
     models : PrivacyModel, one or more
         The models that every class must satisfy.
     suppress : int or float
-        The largest number of suppressed records: a whole number, or a share below 1 of all records, rounded down. With
-        0, one record that resembles no other decides all levels, and often every quasi-identifier of every record
-        becomes `*`; the note of the provenance then reports this. Policies try 0.05.
+        The maximum number of suppressed records: a whole number of records, or a share of all records, which is below 1
+        and is rounded down to a whole number of records. With 0, one record that resembles no other record decides all
+        levels, and often every quasi-identifier of every record becomes `*`; the note of the provenance then reports
+        this result. Policies try 0.05.
     loss : str
         The measure of `information_loss` to minimize, by name: "certainty penalty", "normalized certainty penalty",
         "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
@@ -96,11 +100,11 @@ class FullDomain(ModelBasedSanitizer):
     Raises
     ------
     SanitizationError
-        If all records as one class break a model, and for a lattice of more than 4 million nodes.
+        If all records, as one class, violate a model, or if the lattice has more than 4 million nodes.
 
     Source: Samarati, IEEE TKDE 13(6), 2001 (full domain with a suppression limit); LeFevre, DeWitt, Ramakrishnan,
-    "Incognito", SIGMOD 2005 (a model that fails above fails below). Deviations: solutions are ranked by their loss, not
-    by their height, and suppressed records are a class.
+    "Incognito", SIGMOD 2005 (a model that fails at a node fails at all lower nodes). Deviations: solutions are ranked
+    by their loss, not by their height, and suppressed records are a class.
     """
 
     suppress: Annotated[float, _suppress] = 0
@@ -115,7 +119,7 @@ class FullDomain(ModelBasedSanitizer):
     def from_models(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         """Return a sanitizer with these models that may suppress 5% of the records.
 
-        Without suppression, one record that resembles no other would decide all levels.
+        Without suppression, one record that resembles no other record would decide all levels.
         """
         return cls(*models, suppress=DEFAULT_SUPPRESSED_SHARE)
 
@@ -165,7 +169,7 @@ class FullDomain(ModelBasedSanitizer):
         return table, {"claims": self.models, "note": note}
 
     def _why_all(self, lattice: Lattice, found: Solution, names: Sequence[str], records: int) -> str:
-        """Explain why every cell is `*`: the model that fails one level below, and the suppression that it needs."""
+        """Return why every cell is `*`: a model that fails one level below, and the suppression that it would need."""
         limit = self._limit(records)
         note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
         ways = []
@@ -185,7 +189,7 @@ class FullDomain(ModelBasedSanitizer):
 
 
 def _suppressed(lattice: Lattice, node: int, records: int) -> tuple[Classes, BoolArray]:
-    """Return the classes of a node, and the classes to suppress, without a limit on the number of records."""
+    """Return the classes of a node and the classes to suppress if the number of suppressed records has no limit."""
     classes = lattice.roll_up(node)
     broken = lattice.fails(classes, lattice.requirement.tallies)
     return classes, cast(BoolArray, lattice.suppressed(classes, broken, records))
@@ -194,16 +198,18 @@ def _suppressed(lattice: Lattice, node: int, records: int) -> tuple[Classes, Boo
 def _search(lattice: Lattice, loss: Any, limit: int) -> Solution:
     """Return the node of least `loss` that satisfies the models with at most `limit` suppressed records.
 
-    Among nodes whose losses agree in 12 digits, the result is the node with the smallest number of suppressed records,
-    and then the one with the lowest levels, from the first attribute on.
+    Among nodes whose losses agree in 12 digits, the result is the node with the smallest number of suppressed records.
+    Among nodes that also agree in this number, the result is the node with the lowest levels, from the first attribute
+    on.
 
     Four facts rule out nodes. (1) The loss of a node is at least its loss without suppression, which is at least the
-    loss of a node below it without suppression. (2) If a model `grows`, a class that breaks it consists of classes that
-    break it at the nodes below: the lower nodes suppress at least as many records, and suppression adds at least as
-    much to their loss. (3) Without suppression, a node below one that fails also fails, because two classes that hold
-    make one that holds. (4) If a class breaks a model by far, some part of it breaks the model at any node below, see
-    `PrivacyModel.breaking`. Nothing else follows from a failure: if models do not grow, or if classes join the
-    suppressed records, a lower node may suppress fewer records.
+    loss without suppression of any lower node. (2) If a model `grows`, a class that violates the model consists of
+    classes that violate it at the lower nodes. The lower nodes therefore suppress at least as many records, and
+    suppression adds at least as much to their loss. (3) Without suppression, every node below a failing node also
+    fails, because the union of two classes that satisfy a model satisfies the model. (4) If a class violates a model by
+    a wide margin, some part of the class violates the model at any lower node, see `PrivacyModel.breaking`. Nothing
+    else follows from a failure: if models do not grow, or if classes join the suppressed records, a lower node may
+    suppress fewer records.
     """
     requirement = lattice.requirement
     grows: list[Tally] = []

@@ -32,7 +32,7 @@ def _models(name: str, value: Any) -> None:
 
 @dataclass(frozen=True, repr=False)
 class KMember(Sanitizer):
-    """Cluster at least `k` similar records, and publish the smallest generalization of each cluster.
+    """Form clusters of at least `k` similar records, and publish the smallest generalization of each cluster.
 
     Nothing is suppressed. The result depends on the order of the records. `clustering.greedy_k_member` describes how
     ties and leftover records are treated.
@@ -40,19 +40,19 @@ class KMember(Sanitizer):
     Parameters
     ----------
     k : int
-        The minimum size of a cluster, from 2 to the number of records; a larger k hides each person among more others
+        The minimum size of a cluster, from 2 to the number of records; a larger k hides each person among more people
         and loses more detail.
     start : int, optional
-        The number of a record. The first cluster starts with the record that is furthest from it. With None, the number
-        is drawn with `rng`.
+        The number of a record. The first cluster starts with the record that is furthest from this record. With None,
+        the number is drawn with `rng`.
     models : tuple of PrivacyModel
-        Further models; a cluster takes more records until it satisfies all of them. If a cluster never satisfies them,
-        its records join the clusters whose labels widen least. A cluster that breaks a model because of such a join
-        also joins another cluster.
+        Further models; a cluster takes more records until it satisfies all of them. If a cluster never satisfies all
+        models, its records join the clusters whose labels widen least. A cluster that violates a model because of such
+        a join also joins another cluster.
 
     Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, as used by
     Sramka et al. 2010, section 4.2. Deviation: Byun et al. overwrite the reference record with the last record that was
-    added; here, it is the first record of the last cluster.
+    added; here, the reference record is the first record of the last cluster.
 
     Examples
     --------

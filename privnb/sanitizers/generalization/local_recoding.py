@@ -1,4 +1,4 @@
-"""Local recoding: each class gets the smallest labels that cover it, and classes are chosen to keep labels small."""
+"""Local recoding: each class gets the smallest labels that cover it; classes are chosen to keep the labels small."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class LocalRecoding(ModelBasedSanitizer):
     """Group similar records until every class satisfies all models, and publish each class with its smallest labels.
 
     The search minimizes the certainty penalty of the release, without a guarantee of the optimum. Equal values may be
-    published differently in different classes (as "Bachelors" and as "Higher education"), which loses less information
+    published differently in different classes (as "Bachelors" and as "Higher education"); this loses less information
     than one recoding for the whole table. Nothing is suppressed. Records with equal quasi-identifiers stay together.
-    The search first makes classes large enough; a class that then breaks another model joins the class whose labels
+    The search first makes classes large enough; a class that then violates another model joins the class whose labels
     widen least, until every class satisfies all models.
 
-    Source: Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding", KDD 2006: the penalty and
-    the idea; the search is our own, see `recoding`.
+    Source: Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding", KDD 2006, for the penalty
+    and the idea. The search is not from this paper, see `recoding`.
     """
 
     title = "Local recoding"

@@ -1,4 +1,4 @@
-"""Suppression of single cells until every record is indistinguishable from k - 1 others."""
+"""Suppression of single cells until every record is indistinguishable from at least k - 1 other records."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ MAX_QUASI_IDENTIFIERS = 16  # maximum number, because every set of quasi-identif
 
 @dataclass(frozen=True)
 class LocalSuppression(Sanitizer):
-    """Suppress single quasi-identifier cells until each record is indistinguishable from at least k - 1 others.
+    """Suppress single quasi-identifier cells until each record is indistinguishable from k - 1 other records.
 
-    A `*` equals a `*` and nothing else, as in all classes of a release. Records that share all their values with k - 1
-    others stay unchanged. For the other records, the search suppresses one cell, then two, and so on. Among sets with
-    the same number of columns, it first takes the set that puts the most of these records into classes of k. This is a
-    heuristic, because finding the smallest number of cells is a hard problem.
+    A `*` equals only another `*`, as in all classes of a release. Records that share all their quasi-identifiers with
+    at least k - 1 other records stay unchanged. For the remaining records, the search suppresses cells in one column,
+    then in two columns, and so on. Among sets with the same number of columns, the search first takes the set that puts
+    the most of the remaining records into classes of at least k records. The search is a heuristic, because it is a
+    hard problem to find the smallest number of cells.
 
     Parameters
     ----------
@@ -42,11 +43,11 @@ class LocalSuppression(Sanitizer):
     Raises
     ------
     SanitizationError
-        For fewer records than k, and for more than 16 quasi-identifiers.
+        If there are fewer than k records, or more than 16 quasi-identifiers.
 
     Source: Aggarwal and Yu 2008, section 3.4.4; Meyerson and Williams, "On the Complexity of Optimal K-Anonymity", PODS
     2004 (the optimum is hard); Templ, Kowarik, Meindl, Journal of Statistical Software 67(4), 2015 (k by sets of
-    attributes; there `*` equals any value).
+    attributes; in that article, `*` equals any value).
     """
 
     k: Annotated[int, at_least(2)]
@@ -75,7 +76,7 @@ class LocalSuppression(Sanitizer):
 
 
 def choose_blank_cells(codes: IntArray, k: int) -> BoolArray:
-    """Return which cells to suppress so that every row equals k - 1 others: boolean array (n, attributes).
+    """Return, as a boolean array (n, attributes), which cells to suppress so that every row equals k - 1 other rows.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def choose_blank_cells(codes: IntArray, k: int) -> BoolArray:
 def _settled(
     distinct: IntArray, times: IntArray, left: IntArray, hidden: Sequence[int], k: int
 ) -> tuple[BoolArray, int]:
-    """Return which rows of `left` are in classes of k if the columns `hidden` are left out, and count their records."""
+    """Return which rows of `left` are in classes of k without the columns `hidden`, and the number of their records."""
     shown = [column for column in range(distinct.shape[1]) if column not in hidden]
     if not len(left):
         return np.zeros(0, dtype=bool), 0
@@ -120,7 +121,7 @@ def _settled(
 
 
 def _with_a_class(distinct: IntArray, times: IntArray, blank: BoolArray, left: IntArray) -> None:
-    """Add the rows `left`, of fewer than k records, to the class that needs the smallest number of blank cells."""
+    """Add `left`, rows of fewer than k records, to the class for which the smallest number of cells is blanked."""
     done = np.setdiff1d(np.arange(len(distinct)), left)
     shown = np.where(blank[done], -1, distinct[done])
     first, index = group_codes(list((shown + 1).T), shown.max(axis=0) + 2)

@@ -29,9 +29,9 @@ class ModelBasedSanitizer(Sanitizer):
     """A sanitizer whose classes satisfy all `models`, which are its first arguments: `Mondrian(KAnonymity(10), ...)`.
 
     Models may also be given by keyword, each as a bound, a pair of a bound and a sensitive attribute, or a list of such
-    pairs: `Mondrian(k=10, t=(0.2, "illness"))`. `Mondrian(10)` asks for 10-anonymity, and `l` for distinct l-diversity.
-    Other parameters are given by name. Raises ValueError without a model, and TypeError for an argument that is not a
-    model.
+    pairs: `Mondrian(k=10, t=(0.2, "illness"))`. `Mondrian(10)` requests 10-anonymity, and the keyword `l` requests
+    distinct l-diversity. Other parameters are given by name. Raises ValueError if no model is given, and TypeError if
+    an argument is not a model.
     """
 
     models: tuple[PrivacyModel, ...]
@@ -89,7 +89,7 @@ class ModelBasedSanitizer(Sanitizer):
 
 
 def build_models(bounds: Mapping[str, float], sensitive: str | None) -> list[PrivacyModel]:
-    """Return the privacy models with these bounds, `{letter: number}`: a list, k-anonymity first.
+    """Return a list of the privacy models with these bounds, `{letter: number}`; k-anonymity comes first.
 
     >>> build_models({"t": 0.2, "k": 5}, "salary")
     [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
@@ -101,9 +101,9 @@ def build_models(bounds: Mapping[str, float], sensitive: str | None) -> list[Pri
 def recode_classes(
     dataset: Microdata, table: pd.DataFrame, requirement: Requirement, classes: IntArray
 ) -> pd.DataFrame:
-    """Write the smallest generalization of each class into the quasi-identifiers of `table`, and return it.
+    """Write the smallest generalization of each class into the quasi-identifiers of `table`; return `table`.
 
-    `classes`: integer array, the class of each row of `requirement`; numbers from 0.
+    `classes`: the class of each row of `requirement`, as an integer array of numbers from 0.
     """
     if requirement.persons is not None and not all(model.grows for model in requirement.models):
         classes = _kept_as_published(dataset, requirement, classes)
@@ -115,10 +115,10 @@ def recode_classes(
 
 
 def _kept_as_published(dataset: Microdata, requirement: Requirement, classes: IntArray) -> IntArray:
-    """Return the classes; a class has joined another if it would break a model once labels end at public values.
+    """Return the classes; a class has joined another if it would violate a model once labels end at public values.
 
-    Such labels may turn two classes into one. A person with records in both classes counts once in the joint class, so
-    a larger share of its people may have a value.
+    Labels that end at public values may turn two classes into one. A person with records in both classes counts once in
+    the joint class, so that a larger share of the joint class's people may have a value.
     """
     from privnb.sanitizers.algorithms.recoding import join_classes  # numba takes most of a second to import
 
@@ -147,7 +147,7 @@ def describe_lines(generalizations: Sequence[Any]) -> list[IntArray | int]:
 def bind_models(sanitizer: Any, dataset: Microdata, extra: Sequence[str] = (), *, alone: bool = False) -> Requirement:
     """Return the `Requirement` of the sanitizer's models in `dataset`.
 
-    Raises SanitizationError if not even one class of all records satisfies the models.
+    Raises SanitizationError if a single class of all records violates a model.
     """
     require_quasi_identifiers(sanitizer, dataset.schema, "generalize")
     for model in sanitizer.models:

@@ -24,30 +24,32 @@ from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, bi
 
 @dataclass(frozen=True, init=False, repr=False)
 class Mondrian(ModelBasedSanitizer):
-    """Split the records along one quasi-identifier at a time while all parts satisfy the models; generalize each part.
+    """Split the records by one quasi-identifier at a time while all parts satisfy the models, and generalize each part.
 
     The partition is strict: equal records stay together. Nothing is suppressed. The hierarchy of an attribute decides
-    how it is cut: numbers and `Ordered` categories are cut between two values; `Sets` into two halves with about the
-    same number of people; a `Taxonomy` into the children of the smallest node that covers the part. Every resulting
-    part must satisfy the models.
+    how the attribute is cut: numbers and `Ordered` categories are cut between two values, `Sets` are cut into two
+    halves with about the same number of people, and a `Taxonomy` is cut into the children of the smallest node that
+    covers the part. Every resulting part must satisfy the models.
 
     Parameters
     ----------
     models : PrivacyModel, one or more
         The models that every part must satisfy.
     split_attribute : str
-        The attribute to cut first; if the models do not allow its cut, the next one is tried. "range": the attribute
-        with the widest normalized range (LeFevre et al.); "penalty": the one whose cut leaves the least certainty
-        penalty, which is slower and loses less; "gain": the one whose cut has the largest information gain about
-        `workload`.
+        The rule for the attribute to cut first; if the models do not allow a cut of this attribute, the next attribute
+        is tried. "range": the attribute with the widest normalized range (LeFevre et al.). "penalty": the attribute
+        whose cut leaves the least certainty penalty; this rule is slower and loses less information. "gain": the
+        attribute whose cut has the largest information gain about `workload`.
     split_point : str
-        The place where numbers are cut. "nearest": the threshold that divides people most evenly, then the next most
-        even one until the models allow it; "left": the median value itself stays left (LeFevre et al.); "below": the
-        largest threshold below the median; "either": one of these two, then the other; "middle": the middle of the
-        range; "best": the largest information gain, then the next (with split_attribute="gain"). Papers write "median"
-        for any of these, and their numbers depend on the choice.
+        The rule for the place where numbers are cut. "nearest": the threshold that divides people most evenly, and then
+        the threshold that is next in evenness, until the models allow a cut. "left": the threshold above the median
+        value, so that the median stays in the left part (LeFevre et al.). "below": the largest threshold below the
+        median. "either": the threshold of "left", and then that of "below". "middle": the middle of the range. "best":
+        the threshold with the largest information gain, and then the threshold with the next largest gain, until the
+        models allow a cut (only with split_attribute="gain"). Papers write "median" for any of these rules, and the
+        numbers in these papers depend on the choice.
     workload : str
-        The attribute of the information gain, with split_attribute="gain".
+        The attribute about which the information gain is computed, only with split_attribute="gain".
 
     Source: LeFevre, DeWitt, Ramakrishnan, ICDE 2006 ("Mondrian") and KDD 2006 ("Workload-Aware Anonymization").
 

@@ -1,4 +1,4 @@
-"""Global recoding of rare categories: each category gets a label that more records share."""
+"""Global recoding of rare categories: each rare category gets a label that more records share."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from privnb.sanitizers.eligibility import require_categorical
 class RareCategories(Sanitizer):
     """Replace categories of fewer than `min_records` records with broader labels, throughout the table.
 
-    In a taxonomy a rare label climbs one level at a time until each published label has enough records; common values
-    next to it stay unchanged. Without a taxonomy the rare categories form one "other" group, whose label lists them. A
-    label must be one that the attribute's hierarchy knows, so that readers can look it up: in a hierarchy of one level
-    the label of the group is `*`. Numbers are published unchanged. The release claims nothing, because a class may
-    still be a single record.
+    In a taxonomy, a rare label is replaced with its parent, level by level, until each published label has enough
+    records; common labels under the same parent stay unchanged. Without a taxonomy, the rare categories form one
+    "other" group, whose label lists these categories. Every published label must be a label of the attribute's
+    hierarchy, so that readers can look up the label. In a hierarchy of one level, the label of the group is therefore
+    `*`. Numbers are published unchanged. The release claims nothing, because a class may still be a single record.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class RareCategories(Sanitizer):
 
 
 def _climbed(tree: Taxonomy, records: IntArray, min_records: int) -> list[str]:
-    """Return the label of each leaf after rare labels have climbed; values that do not occur keep their own."""
+    """Return the label of each leaf after rare labels have moved up; leaves that do not occur keep their own labels."""
     leaves = np.flatnonzero(records)
     numbers, names = pd.factorize(np.array([tree.rows[leaf] for leaf in leaves], dtype=object).ravel())
     numbers, people, top = numbers.reshape(len(leaves), -1), records[leaves], names == SUPPRESSED

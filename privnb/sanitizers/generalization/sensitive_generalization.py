@@ -1,4 +1,4 @@
-"""Generalization of sensitive values, by no more than the people of each class request.
+"""Generalization of sensitive values, only as far as the people of each class request.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006, section 5 (SA-generalization); Aggarwal and Yu
 2008, chapter 19.
@@ -50,16 +50,16 @@ def generalize_sensitive_values(
 ) -> GeneralizedValues:
     """Generalize sensitive values until no breach probability exceeds `most`.
 
-    In each class, the algorithm takes the worst-off person and lifts the value whose generalization lowers that
-    person's breach probability most per unit of added width. The choice of values depends on the guarding nodes, so an
-    adversary who knows these may learn more.
+    In each class, the algorithm repeatedly takes the person with the highest breach probability, and generalizes the
+    value whose generalization lowers this probability most per unit of added width. The choice of values depends on the
+    guarding nodes, so an adversary who knows these nodes may learn more.
 
     Parameters
     ----------
     release : Release
         A release with generalized quasi-identifiers, from any sanitizer that makes classes, and one row per record.
     tree : Taxonomy
-        The taxonomy of a sensitive attribute; it has the attribute's name.
+        The taxonomy of a sensitive attribute; the taxonomy has the name of the attribute.
     guards : array (n,) of str
         The guarding node of each person, in the order of the records; an empty text requests no protection.
     most : float
@@ -72,9 +72,9 @@ def generalize_sensitive_values(
     Raises
     ------
     SchemaError
-        For a guarding node that the taxonomy lacks.
+        If the taxonomy lacks a guarding node.
     SanitizationError
-        If the people of a class guard so much that not even suppression of all values suffices.
+        If the breach probability of a class is still above `most` when all values of the class are suppressed.
     """
     if tree.name not in release.schema.sensitive:
         raise SanitizationError(

@@ -37,7 +37,7 @@ class Suppress(Sanitizer):
     Parameters
     ----------
     attributes : str
-        "quasi-identifiers", "sensitive", or names separated by commas.
+        "quasi-identifiers", "sensitive", or names of attributes, separated by commas.
 
     Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
 

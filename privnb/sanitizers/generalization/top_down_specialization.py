@@ -28,19 +28,20 @@ Workload = Annotated[
 
 @dataclass(frozen=True, init=False, repr=False)
 class TopDownSpecialization(ModelBasedSanitizer):
-    """Generalize all values fully, then specialize one value at a time while every class satisfies all models.
+    """Generalize all values fully, then specialize one value at a time as long as every class satisfies all models.
 
-    The value with the highest score goes first: InfoGain / (AnonyLoss + 1). InfoGain is the number of bits about the
-    attribute `workload` that the value's children reveal in the records with the value; AnonyLoss is the number of
-    records by which the smallest class of the table shrinks. Models other than k-anonymity decide which values may be
-    specialized; the loss remains in records. Among equal scores, the first attribute goes first, and then the first
-    value on its line. The algorithm stops when no value may be specialized: values without information about the
-    workload are specialized too, but last.
+    The value with the highest score, InfoGain / (AnonyLoss + 1), is specialized first. InfoGain is the number of bits
+    about the attribute `workload` that the value's children reveal in the records with the value; AnonyLoss is the
+    number of records by which the smallest class of the table shrinks. Models other than k-anonymity also decide which
+    values may be specialized, but AnonyLoss always counts records. Among values with equal scores, the values of the
+    first attribute are specialized first, in the order of the attribute's line. The algorithm stops when no value may
+    be specialized; values whose children reveal nothing about the workload are also specialized, but last.
 
-    The recoding is global: a value has the same label throughout the table. Trees are followed level by level;
-    `Ordered` and `Sets` are `*` or exact; of the widths of `Intervals` the algorithm uses those that divide the next
-    wider one in use; `Ranges` are cut in two at the threshold with the largest gain or, if the models do not allow
-    that, the next one. Nothing is suppressed, but an attribute may stay at `*`.
+    The recoding is global: a value has the same label throughout the table. Taxonomies are specialized level by level.
+    Values of `Ordered` and `Sets` are either `*` or exact. The algorithm uses only those widths of `Intervals` that
+    divide the next wider width in use. `Ranges` are cut in two at the threshold with the largest gain; if the models do
+    not allow this cut, they are cut at the threshold with the next largest gain. Nothing is suppressed, but an
+    attribute may stay at `*`.
 
     Parameters
     ----------
@@ -69,11 +70,11 @@ class TopDownSpecialization(ModelBasedSanitizer):
 
     @validated
     def steps(self, dataset: AnyMicrodata) -> pd.DataFrame:
-        """Return each step of the algorithm and its reason: a DataFrame with one row for each candidate of each step.
+        """Return the steps of the algorithm and their reasons: a DataFrame with a row for each candidate of a step.
 
         The columns are step (from 1), attribute, value (its label), children (their labels), gain (bits), loss
         (records), score, k (records in the smallest class before the step) and chosen. Labels and counts are those of
-        the original table, so the result is for its owner.
+        the original table, so only the owner of the table should see the result.
         """
         _, cut = self._begin(dataset)
         names, rows, step = dataset.schema.quasi_identifiers, [], 0

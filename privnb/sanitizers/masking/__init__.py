@@ -1,1 +1,1 @@
-"""Sanitizers that replace values by similar ones: microaggregation, swapping, rounding, coding, sampling."""
+"""Sanitizers that replace values by similar values: microaggregation, swapping, rounding, coding, sampling."""

@@ -33,7 +33,7 @@ class Masking(Sanitizer):
 
 
 class NumberMasking(Masking):
-    """A masking method that changes numbers and leaves categories unchanged: a subclass defines `_masked`."""
+    """A masking method that changes numbers and leaves categories unchanged; a subclass defines `_masked`."""
 
     changes = "numbers"
     missing_numbers = "restored"
@@ -56,7 +56,7 @@ class NumberMasking(Masking):
 
 
 def to_steps(attribute: Attribute, column: pd.Series) -> IntArray:
-    """Return the number of steps by which each number exceeds the lowest value of its domain: integer array (n,).
+    """Return, as an integer array (n,), the number of steps by which each number exceeds the domain's lowest value.
 
     A missing number is one step above the highest value, see `find_gaps`.
     """
@@ -64,18 +64,18 @@ def to_steps(attribute: Attribute, column: pd.Series) -> IntArray:
 
 
 def find_gaps(attribute: Attribute, codes: IntArray) -> BoolArray:
-    """Return, as a boolean array of the shape of `codes`, which of the steps represent missing numbers."""
+    """Return, as a boolean array of the shape of `codes`, whether each code represents a missing number."""
     return codes > attribute.numbers.steps
 
 
 def steps_to_numbers(attribute: Attribute, found: Array) -> FloatArray:
-    """Return the numbers at these steps above the lowest value of the domain, also between steps: float array (n,)."""
+    """Return, as a float array (n,), the numbers at these steps, whole or not, above the domain's lowest value."""
     domain = attribute.numbers
     return domain.low + np.asarray(found, dtype=float) * domain.step
 
 
 def round_drawn_numbers(attributes: Sequence[Attribute], found: Array) -> list[FloatArray]:
-    """Return the drawn numbers in the units of their attributes, as an array (n, attributes).
+    """Return the drawn numbers in the units of their attributes, as a list with an array (n,) for each attribute.
 
     The numbers are rounded to a thousandth of a step, because further digits depend on the processor.
     """
@@ -84,10 +84,10 @@ def round_drawn_numbers(attributes: Sequence[Attribute], found: Array) -> list[F
 
 
 def read_numbers(sanitizer: Sanitizer, schema: Schema, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
-    """Return the columns of a table as numbers: float array (n, d).
+    """Return columns of a table as numbers, in a float array (n, d).
 
-    A category is its position in its public domain, from 0. Raises SanitizationError, with the name of `sanitizer`, for
-    a column that holds a single value.
+    A category becomes its position in the public domain, from 0. Raises SanitizationError, with the name of
+    `sanitizer`, if a column contains only a single value.
     """
     columns = []
     for name in names:

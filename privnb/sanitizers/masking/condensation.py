@@ -20,13 +20,13 @@ from privnb.sanitizers.masking.base import Masked, NumberMasking, round_drawn_nu
 class Condensation(NumberMasking):
     """Replace groups of at least k similar records with random numbers of the same means and covariances.
 
-    Groups form around records that are drawn at random: such a record takes the k - 1 nearest records, and the
-    remaining records join the nearest group. Distances are measured in standard deviations of each number. The method
-    uses only the size of a group, its sums and its sums of products. Along each eigenvector of its covariance matrix
-    (of a population) the draws are uniform, independent and sqrt(12 eigenvalue) wide, so that in expectation the group
-    keeps its means and covariances. The published numbers belong to nobody, although they are near the numbers of k
-    people. The release does not claim a k, because its rows differ. Other columns stay with their records. Cells are
-    rounded to a thousandth of a step.
+    Groups form around records that are drawn at random: each of these records forms a group with the k - 1 records
+    nearest to it, and each record that is left over joins the nearest group. Distances are measured in standard
+    deviations of each number. The method uses only the size, the sums and the sums of products of each group. Along
+    each eigenvector of the group's covariance matrix (as of a population), the draws are independent and uniform over a
+    range of sqrt(12 eigenvalue), so that the group keeps its means and covariances in expectation. The published
+    numbers belong to nobody, although they are near the numbers of k people. The release does not claim a k, because
+    the rows of a group differ. All other columns stay unchanged. Cells are rounded to a thousandth of a step.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class Condensation(NumberMasking):
 
 
 def summarize_groups(numbers: Array, groups: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean of each group, and the variation of its numbers along their eigenvectors.
+    """Return the means of each group, and the variation of its numbers along the eigenvectors of their covariances.
 
     Parameters
     ----------
     numbers : array (n, attributes)
     groups : integer array (n,)
-        The group of each row, from 0; every group has a row.
+        The group of each row, from 0; every group has at least one row.
 
     Returns
     -------
@@ -71,7 +71,8 @@ def summarize_groups(numbers: Array, groups: IntArray) -> tuple[FloatArray, Floa
     ranges : float array (groups, attributes)
         The width of the draws along each eigenvector, sqrt(12 eigenvalue), in ascending order.
     vectors : float array (groups, attributes, attributes)
-        The eigenvectors of the covariance matrix, as columns; the largest entry of each is positive.
+        The eigenvectors of the covariance matrix, as columns; in each eigenvector, the entry that is largest in
+        absolute value is positive.
 
     >>> summarize_groups(np.array([(1, 2), (2, 3), (3, 5), (4, 6)]), np.zeros(4, dtype=int))[1].round(6).tolist()
     [[0.448215, 6.693213]]

@@ -1,4 +1,4 @@
-"""Data swapping among records that agree in chosen attributes, which keeps low-order margins exactly."""
+"""Data swapping among records that agree in chosen attributes, so that low-order margins stay exactly the same."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from privnb.sanitizers.masking.base import Masking
 class DataSwapping(Masking):
     """Swap quasi-identifier values among randomly drawn records that agree in the attributes `within`.
 
-    Each quasi-identifier draws its own records. Every value keeps its frequency, and so does every combination of one
-    quasi-identifier's value with those of `within`: the release shows these tables of counts exactly. Tables of two
-    quasi-identifiers change. A record may receive its own value. A missing number stays with its record.
+    Records are drawn separately for each quasi-identifier. Every value keeps its frequency, and so does every
+    combination of a value of one quasi-identifier with values of the attributes `within`; the release shows these
+    tables of counts exactly. Tables of two quasi-identifiers change. A record may get its own value back. A missing
+    number stays with its record.
 
     Parameters
     ----------
     share : float
         The probability that a record is drawn, above 0 and at most 1.
     within : str
-        The attributes in which records must agree, separated by commas, none of them a quasi-identifier; "sensitive":
-        all sensitive attributes; if empty, any two records may swap values.
+        The attributes in which records must agree: names separated by commas, none of which is a quasi-identifier, or
+        "sensitive" for all sensitive attributes. If the text is empty, any two records may swap values.
 
     Raises
     ------
     SanitizationError
-        If `within` names another attribute, and if no value was swapped.
+        If `within` contains any other name, or if no value was swapped.
 
     Source: Dalenius and Reiss, "Data-swapping: A technique for disclosure control", Journal of Statistical Planning and
     Inference 6, 1982; Aggarwal and Yu 2008, section 3.3.3.

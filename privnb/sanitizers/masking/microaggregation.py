@@ -42,27 +42,29 @@ def _blocks(name: str, value: Any) -> None:
 class Microaggregation(Masking):
     """Group at least k similar records, and replace their values with the center of the group.
 
-    The center is the mean of numbers, and the category nearest to all categories of the group. Groups are those of
-    MDAV. Among the remaining records, the record farthest from their average takes the k - 1 nearest records, and so
-    does the record farthest from that record. A group has k records, and the last group has up to 2k - 1.
-    `nearest_groups.mdav` describes ties and the average of categories. The distance is Euclidean. Numbers are measured
-    in their standard deviations. The distance of two categories is the level at which they meet in their hierarchy,
-    divided by the number of levels, or the distance of their positions in an order. Columns of one value have no
-    effect. The sums and means of whole columns stay unchanged, so numbers are not rounded to a step. The published
-    quasi-identifiers of a group are equal: this is k-anonymity, which is checked. If each record has its own k, each
-    group is at least as large as its records require, see `group_by_own_k`. Records with missing numbers in the same
-    columns are grouped among themselves, so a missing number stays missing. If there are fewer than k such records,
-    their missing numbers are drawn from the columns, and the provenance counts them.
+    The center consists of the mean of each number, and of the category that is nearest to all categories of the group.
+    Groups are formed by MDAV. Among the remaining records, the record farthest from their average forms a group with
+    the k - 1 records nearest to it, and so does the record farthest from the first record. A group has k records, and
+    the last group has up to 2k - 1 records. `nearest_groups.mdav` describes ties and the average of categories. The
+    distance is Euclidean. Numbers are measured in standard deviations of their column. The distance of two categories
+    is the level at which they meet in their hierarchy, divided by the number of levels; for ordered categories, it is
+    the distance of their positions in the order. A column with a single value has no effect. The sums and means of
+    whole columns stay unchanged, so numbers are not rounded to a step. The published quasi-identifiers of a group are
+    equal, so the release satisfies k-anonymity, which is checked. If records have individual values of k, each group is
+    at least as large as its records require, see `group_by_own_k`. Records with missing numbers in the same columns are
+    grouped among themselves, so that a missing number stays missing. If there are fewer than k such records, their
+    missing numbers are replaced by numbers drawn from the columns, and the provenance states how many numbers were
+    replaced.
 
     Parameters
     ----------
     k : int or OwnAnonymity
-        The minimum size of a group, from 2 to the number of records; a larger k hides each person among more others and
-        loses more detail. A model names the column with each record's own k.
+        The minimum size of a group, from 2 to the number of records; a larger k hides each person among more people and
+        loses more detail. An `OwnAnonymity` contains the name of the column with the individual k of each record.
     blocks : tuple of tuples of str
-        Quasi-identifiers that are grouped together, each block by itself; quasi-identifiers in no block are published
-        unchanged. Several blocks lose less information, and do not promise a k. By default, all quasi-identifiers are
-        one block.
+        Blocks of quasi-identifiers. The records are grouped separately for each block; quasi-identifiers that are not
+        in a block are published unchanged. With several blocks, less information is lost, but no k is promised. By
+        default, all quasi-identifiers form one block.
 
     Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", Data
     Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
@@ -117,7 +119,7 @@ def average_groups(
 ) -> Sanitized:
     """Return the table with the centers of groups in the columns of each block, and the facts about this table.
 
-    `optimal`: whether each block is one number and gets the groups with the least loss.
+    `optimal`: whether to use the groups with the least loss; each block must then consist of one number.
     """
     filled: dict[str, int] = {}
     for block in blocks:
@@ -165,7 +167,7 @@ def _grouped(
 ) -> tuple[IntArray, list[Array]]:
     """Return the group of each record as an integer array (n,), and for each attribute the centers of the groups.
 
-    `codes` is an integer array (n, attributes); without attributes, all records are one group.
+    `codes` is an integer array (n, attributes); if there are no attributes, all records form one group.
     """
     from privnb.sanitizers.algorithms.nearest_groups import (  # numba is slow to import
         find_centres,

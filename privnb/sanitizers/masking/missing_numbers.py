@@ -1,4 +1,4 @@
-"""Missing numbers in a release: they stay missing, or are filled, and the release reports how many were filled."""
+"""Missing numbers in a release: they stay missing, or are filled in, and the release states how many were filled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Gaps:
     def of(cls, read: Sequence[str], sanitizer: object, schema: Schema, table: pd.DataFrame) -> Self:
         """Return the gaps in the columns `read`, which are read as numbers.
 
-        Raises SanitizationError, with the name of `sanitizer`, for a column without any number.
+        Raises SanitizationError, with the name of `sanitizer`, if a column does not contain any number.
         """
         able = [name for name in read if schema[name].public_domain.missing is not None]
         missing = {name: decode_column(table[name]).isna().to_numpy() for name in able}
@@ -102,7 +102,7 @@ def apply_to_present(codes: IntArray, gap: BoolArray, change: Callable[[IntArray
     codes : integer array (n,)
     gap : boolean array (n,)
     change : callable
-        Takes an array (m,) of the numbers that are present and returns an array (m,).
+        A function of the array (m,) of the numbers that are present, which returns an array (m,).
 
     Returns
     -------
@@ -122,8 +122,9 @@ def fill_small_groups(
 ) -> tuple[IntArray, BoolArray, IntArray]:
     """Fill the gaps of records if fewer than k records have gaps in the same columns.
 
-    Records with gaps in the same columns form a group of their own, in which missing is a value like any other. Records
-    of a group of fewer than k get numbers drawn from the columns, until every group has k.
+    Records with gaps in the same columns form a separate group, in which a gap counts as a value. The gaps of a group
+    of fewer than k records are filled with numbers drawn from the columns; this is repeated until every group has at
+    least k records.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def fill_small_groups(
         The numbers; a cell with a gap may have any value.
     gaps : boolean array (n, columns)
     ks : int or integer array (n,)
-        The minimum size of the group of every record, or of each single record; at most n.
+        The minimum size of every group, or the minimum size of each record's group; at most n.
     rng : Generator
 
     Returns

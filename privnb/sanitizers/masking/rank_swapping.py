@@ -29,17 +29,18 @@ def _per_cent(name: str, value: Any) -> None:
 class RankSwapping(Masking):
     """Swap each quasi-identifier value with a value whose rank differs by at most p percent of the records.
 
-    Each attribute is swapped by itself: its values are ranked, equal values in the order of the records, and, from the
-    lowest rank on, each value that was not swapped yet changes places with a random one within the window. Every column
-    therefore keeps its values, on the steps of its domain, and their frequencies. The association between columns
-    becomes weaker. The rank of a category is its position on the line of its hierarchy.
+    The attributes are swapped separately. The values of an attribute are ranked; equal values are ranked in the order
+    of the records. Beginning with the lowest rank, each value that has not been swapped yet is swapped with a random
+    value of a higher rank within the window that has not been swapped either. Every column therefore keeps its values,
+    which remain on the steps of the domain, and their frequencies. The association between columns becomes weaker. The
+    rank of a category is its position on the line of its hierarchy.
 
     Parameters
     ----------
     p : float
         The size of the window as a percentage of the number of records, above 0 and at most 100; a larger p moves
-        values farther. The window must hold at least one other record. Missing numbers stay with their records and do
-        not count.
+        values farther. The window must contain at least one other record. Missing numbers stay with their records and
+        are not counted.
 
     Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
     Census 1996; Aggarwal and Yu 2008, section 3.3.3; section 3.6.1 recommends p of about 15.

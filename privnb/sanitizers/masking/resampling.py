@@ -1,4 +1,4 @@
-"""Resampling: numbers replaced by averages of equal ranks in random samples."""
+"""Resampling: each number is replaced by the average of the numbers with the same rank in random samples."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from privnb.sanitizers.masking.missing_numbers import apply_to_present
 
 @dataclass(frozen=True)
 class Resampling(NumberMasking):
-    """Replace each number with the average of the values of its rank in bootstrap samples of its column.
+    """Replace each number with the average of the values with the same rank in bootstrap samples of its column.
 
-    Each sample has the length of the column, is drawn from it with replacement, and is sorted. Each column has its own
-    samples. Ranks stay unchanged, equal values in the order of the records, so numbers move little except where values
-    are sparse: protection is weak, and so is the information loss. Averages are not rounded to a step.
+    Each sample has the length of the column, is drawn from the column with replacement, and is sorted. Samples are
+    drawn separately for each column. Ranks stay unchanged (equal values are ranked in the order of the records), so
+    numbers move little except where values are sparse. Protection is therefore weak, and information loss is small.
+    Averages are not rounded to a step.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ class Rounding(NumberMasking):
     Parameters
     ----------
     base : float or dict of str to float, optional
-        One base for all attributes, or a base for each attribute, larger than a step. The default is the round number
-        that divides the public domain into ten to twenty parts.
+        One base for all attributes, or a base for each attribute; a base must be larger than a step of the domain. The
+        default for each attribute is the round number that divides the public domain into ten to twenty parts.
 
     Source: Aggarwal and Yu 2008, section 3.3.4; Willenborg and De Waal, "Elements of Statistical Disclosure Control",
     Springer 2001, section 3.2.
@@ -67,7 +67,7 @@ class Rounding(NumberMasking):
         return cuts.grain(attribute.numbers) if base is None else base
 
     def _ends(self, attribute: Attribute, base: float) -> tuple[float, float]:
-        """Return the numbers of the first and the last multiple within the domain."""
+        """Return the first and the last multiple of the base within the domain, both divided by the base."""
         domain = attribute.numbers
         first, last = np.ceil(np.round(domain.low / base, 9)), np.floor(np.round(domain.high / base, 9))
         if base <= domain.step or last <= first:

@@ -19,10 +19,10 @@ from privnb.sanitizers.errors import SanitizationError
 class Sampling(Sanitizer):
     """Publish a simple random sample of the records, unchanged.
 
-    The people in the sample are as exposed as in the table: the release hides only which people are in the sample. The
-    rows are a subset of the records, in their order, and measures count the people in the sample; the other people of
-    the table do not count as hidden. If people have several records, the sample is a sample of people, with all records
-    of each person.
+    The people in the sample are as exposed as in the whole table: the release hides only which people are in the
+    sample. The rows are a subset of the records, in the order of the table. Measures count only the people in the
+    sample; all other people of the table do not count as hidden. If people have several records, people are sampled,
+    with all records of each sampled person.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Top and bottom coding: the highest and the lowest numbers are published as one value each."""
+"""Top and bottom coding: the highest numbers are published as one value, and the lowest numbers as another value."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Thresholds = Annotated[Mapping[str, float] | None, check_by_attribute('{"age": 8
 
 @dataclass(frozen=True)
 class TopBottomCoding(NumberMasking):
-    """Replace numbers above an upper threshold or below a lower one with that threshold.
+    """Replace numbers above an upper threshold, or below a lower threshold, with the threshold.
 
-    All numbers between the thresholds stay unchanged: the method hides outstanding people, and nobody else. A default
-    threshold is public, too. A default threshold is the end of the public interval that holds the value beyond which
-    `share` of the records lie, so at least that share is published as the threshold. If public intervals are wide, many
-    more records become the threshold; the note of the provenance reports every share above twice the requested one. The
-    recoding is global, and nothing is drawn.
+    All numbers between the thresholds stay unchanged: the method hides only people with extreme numbers. A default
+    threshold is public, too: it is an end of the public interval that contains the value beyond which the share `share`
+    of the records lies. At least this share of the records is therefore published as the threshold. If public intervals
+    are wide, many more records are published as the threshold; the note of the provenance reports every share that is
+    more than twice the requested share. The recoding is global, and nothing is drawn at random.
 
     Parameters
     ----------
     share : float
-        The share of records at each end, above 0 and below one half.
+        The share of records to replace at each end, above 0 and below one half.
     bottom, top : dict of str to float, optional
-        Thresholds by attribute, within its public domain.
+        The thresholds by attribute; each threshold must be in the public domain of its attribute.
 
     Source: Aggarwal and Yu 2008, sections 3.4.3 and 8.2.1.
     """

@@ -1,4 +1,4 @@
-"""Microaggregation of each number by itself, with the least possible loss."""
+"""Microaggregation of each numeric attribute separately, with the least possible loss."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class UnivariateMicroaggregation(Masking):
     """Replace each number with the mean of a group of at least k neighboring values of its column.
 
     Groups are optimal: no other groups of at least k values have a smaller sum of squared errors (see
-    `find_optimal_groups`). Every published number stands for at least k people, but a combination of numbers may be
-    unique: the release claims k only if the number is the only quasi-identifier. Means of columns stay unchanged, so
-    numbers are not rounded to a step. A missing number stays missing; if fewer than k numbers of a column are missing,
-    they are replaced by numbers drawn from that column.
+    `find_optimal_groups`). At least k people share every published number, but a combination of numbers may be unique.
+    The release therefore claims k-anonymity only if there is a single quasi-identifier. Means of columns stay
+    unchanged, so numbers are not rounded to a step. A missing number stays missing; if fewer than k numbers of a column
+    are missing, these missing numbers are replaced by numbers drawn from the column.
 
     Parameters
     ----------

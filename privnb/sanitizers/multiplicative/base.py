@@ -37,12 +37,13 @@ class Multiplicative(Sanitizer):
     """A mechanism that takes the numeric quasi-identifiers of a record as a point, and maps all points in the same way.
 
     Each number is measured from the middle of its public domain, in widths of that domain. The result for a record
-    therefore does not depend on other records, and everything except the matrix is public. A missing number is drawn
-    from its column, and the provenance counts the drawn numbers. The release has new columns, because a mixture of an
-    age and of hours is neither an age nor a number of hours, and must not be compared with them. The original numbers
-    are `*`. The new columns are quasi-identifiers, because they derive from quasi-identifiers, and `perturbed`, so that
-    measures of labels, classes or cells refuse them. A miner reads them like any numbers, but learns and is tested on
-    released rows alone: nobody knows the position of other people in these columns.
+    therefore does not depend on other records, and everything except the matrix is public. A missing number is replaced
+    by a number drawn from its column, and the provenance counts the drawn numbers. The release has new columns, because
+    a mixture of an age and of hours is neither an age nor a number of hours, and must not be compared with ages or
+    hours. The original numbers are published as `*`. The new columns are quasi-identifiers, because they derive from
+    quasi-identifiers. They have the treatment `perturbed`, so that measures of labels, classes or cells refuse these
+    columns. A miner reads the new columns like any numbers, but is trained and tested only on released rows, because
+    nobody knows the values of other people in these columns.
     """
 
     treatment = "perturbed"
@@ -60,7 +61,7 @@ class Multiplicative(Sanitizer):
             object.__setattr__(self, "attributes", tuple(self.attributes))
 
     def numbers(self, schema: Schema) -> list[str]:
-        """Return the names of the attributes that the mechanism mixes. Raises SanitizationError for fewer than two."""
+        """Return the names of the attributes to mix. Raises SanitizationError if there are fewer than two."""
         able = require_numeric(self, schema)
         check_numeric(self, self.attributes or (), able)
         chosen = list(self.attributes or [attribute.name for attribute in able])
@@ -96,7 +97,7 @@ class Multiplicative(Sanitizer):
     def _moved(self, points: FloatArray, rng: Generator) -> tuple[FloatArray, float]:
         """Return the moved `points` (n, d) as a float array (n, k), and the largest distance of a number from 0.
 
-        That distance depends on d and the parameters alone.
+        This distance depends only on d and on the parameters.
         """
 
 

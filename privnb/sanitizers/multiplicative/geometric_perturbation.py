@@ -17,10 +17,10 @@ from privnb.sanitizers.multiplicative.base import Multiplicative, TwoOrMore
 class GeometricPerturbation(Multiplicative):
     """Rotate the numeric quasi-identifiers of all records by a secret matrix, shift them, and add noise.
 
-    The shift is the same for all records and hides the center of the rotation; each column draws it uniformly from one
-    width of the domain. The noise hides exact distances, by which an adversary could recognize the rows of known
-    records: the noise raises the squared distance of two rows by 2 d sigma^2 on average, for d numbers. Without noise
-    the distances are exact.
+    The shift is the same for all records and hides the center of the rotation; for each column, the shift is drawn
+    uniformly from a range that is one width of the domain. The noise hides exact distances, by which an adversary could
+    recognize the rows of known records: the noise raises the squared distance of two rows by 2 d sigma^2 on average,
+    for d numbers. Without noise, the distances would be exact.
 
     Parameters
     ----------

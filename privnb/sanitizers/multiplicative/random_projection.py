@@ -25,8 +25,8 @@ class RandomProjection(Multiplicative):
     Parameters
     ----------
     dimensions : int, optional
-        The number of released columns, from 1 to the number of attributes. With None, it is half of that number,
-        rounded up.
+        The number of released columns, from 1 to the number of attributes. With None, half of the number of attributes
+        is used, rounded up.
     attributes : tuple of str, optional
         At least two numeric quasi-identifiers. By default, all of them are projected.
 

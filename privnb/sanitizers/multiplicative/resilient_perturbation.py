@@ -1,4 +1,4 @@
-"""A geometric perturbation that is attacked before publication, and refused if an attack comes too near to a column."""
+"""A geometric perturbation that is attacked before publication, and refused if a column is estimated too well."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ NOISE_STEPS = 8  # number of steps of the noise, from none to the largest
 class ResilientPerturbation(Multiplicative):
     """Find a geometric perturbation that withstands three attacks, or refuse to publish.
 
-    The search tries several rotations, each with its columns in the best order against the naive estimate. The search
-    keeps the rotation whose worst-protected column is protected most, both against that estimate and against
-    independent components that are matched to the distributions of the columns. Then it adds noise in steps, until
-    every column has the protection `least` against both attacks and against a regression on some known records. The
-    protection of a column is its variance of difference, see `column_privacy`: 0 for a known column, 2 for an unrelated
-    one. The release promises nothing against other kinds of adversaries, or against one with more records.
+    The search tries several rotations, each with its columns in the order that protects best against the naive
+    estimate. The search keeps the rotation whose worst-protected column is protected most, both against this estimate
+    and against an estimate by independent components that are matched to the distributions of the columns. Noise is
+    then added in steps, until every column has the protection `least` against both attacks and against a regression on
+    some known records. The protection of a column is its variance of difference, see `column_privacy`: 0 if the
+    estimate equals the column, and 2 if the estimate is unrelated to the column. The release promises nothing against
+    other kinds of adversaries, or against an adversary who knows more records.
 
     Parameters
     ----------
@@ -41,18 +42,20 @@ class ResilientPerturbation(Multiplicative):
     iterations : int
         The number of rotations to try, at least 1.
     known : int
-        The number of records that the adversary of the regression knows with their rows, at least 1. If it is smaller,
-        it is raised to one more than the number of attributes.
+        The number of records that the adversary who uses the regression knows, together with their released rows; at
+        least 1. A number that does not exceed the number of attributes is raised to one more than the number of
+        attributes.
     attributes : tuple of str, optional
         At least two numeric quasi-identifiers. By default, all of them are perturbed.
 
     Raises
     ------
     SanitizationError
-        If a column has less protection even with the most noise. Do not publish then, or allow more noise.
+        If a column has less protection even with the most noise. In this case, do not publish the release, or allow
+        more noise.
 
-    Source: Aggarwal and Yu 2008, section 7.5.5, algorithm 1; Chen, Sun, Liu, SDM 2007. In that source, the noise is
-    raised against the regression alone.
+    Source: Aggarwal and Yu 2008, section 7.5.5, algorithm 1; Chen, Sun, Liu, SDM 2007. In that source, the amount of
+    noise depends only on the regression.
     """
 
     least: Annotated[float, between(0, 2, "an unrelated estimate leaves 2")] = 0.2
@@ -95,7 +98,7 @@ class ResilientPerturbation(Multiplicative):
     def _kept(self, points: FloatArray, rows: FloatArray, known: int = 0) -> float:
         """Return the protection of the worst-protected column under the worst attack.
 
-        `known`: the adversary knows points and rows of the first `known` records.
+        `known`: the number of records, from the first on, whose points and rows the adversary knows.
         """
         estimates = [rows]
         try:
@@ -111,7 +114,7 @@ def order_columns(matrix: FloatArray, points: FloatArray) -> FloatArray:
     """Return an orthogonal matrix with its rows in the order that best protects the originals.
 
     In this order, the released columns reveal the least about the originals at their positions: the protection of the
-    worst-protected column is largest.
+    worst-protected column is as large as possible.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching

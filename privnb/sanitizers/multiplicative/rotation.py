@@ -1,4 +1,4 @@
-"""Rotation of numbers about the middle of their domains by a secret matrix, which preserves distances, not columns."""
+"""Rotation of numbers about the middle of their domains by a secret matrix: it preserves distances, but not columns."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ class Rotation(Multiplicative):
     """Multiply the numeric quasi-identifiers of each record by one secret random orthogonal matrix.
 
     The matrix is drawn from Haar measure. Distances and inner products stay the same, so nearest neighbors, k-means and
-    support vector machines learn the same as from the numbers in widths of their domains. Trees, which cut columns, do
-    not. Privacy rests only on the secret matrix: one known record for each number discloses the matrix, and the middle
-    of the domains keeps its place. Numbers with a coarse step disclose the matrix, too: two rows that differ by one
-    step in one number show a column of the matrix.
+    support vector machines learn the same as from the original numbers, measured in widths of their domains. Trees,
+    which cut columns, do not learn the same. Privacy depends only on the secret matrix: an adversary who knows as many
+    records as there are numbers in a record can compute the matrix, and the point in the middle of all domains does not
+    move. Numbers with a coarse step also disclose the matrix: the rows of two records that differ by one step in one
+    number show a column of the matrix.
 
     Parameters
     ----------

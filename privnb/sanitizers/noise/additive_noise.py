@@ -26,19 +26,19 @@ class AdditiveNoise(CellNoise):
     """Add independent Gaussian or uniform noise to each numeric quasi-identifier of each record.
 
     The noise has mean 0, and its distribution is public, so users can reconstruct the distribution of the numbers. The
-    noise has no epsilon: uniform noise excludes numbers, and Gaussian noise nearly does. Values are not clipped. The
-    published numbers are rounded to a thousandth of a step of the public domain, because the last digits of a sum
-    reveal its parts. A missing number stays missing.
+    noise has no epsilon: uniform noise rules out some true numbers, and Gaussian noise nearly does. Values are not
+    clipped. The published numbers are rounded to a thousandth of a step of the public domain, because the last digits
+    of a sum would reveal the true number. A missing number stays missing.
 
     Parameters
     ----------
     deviation : float
         The standard deviation of the noise as a share of the width of the public domain; above 0. Uniform noise ranges
-        from -a to a, where a is the standard deviation times the root of 3: the interval privacy at 100% is 2 a.
+        from -a to a, where a is the standard deviation times the square root of 3; the interval privacy at 100% is 2 a.
     kind : str
         "gaussian" or "uniform".
     deviations : dict of str to float, optional
-        The standard deviation by attribute, in its unit; other attributes use `deviation`.
+        The standard deviation by attribute, in the unit of the attribute; all other attributes use `deviation`.
 
     Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.

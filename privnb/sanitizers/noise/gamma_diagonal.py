@@ -32,7 +32,7 @@ Attributes = Annotated[str, instead(str, "Name them separated by commas, or give
 
 
 class JointNoise(Sanitizer):
-    """A mechanism that spends epsilon once per record, on all its categories together."""
+    """A mechanism that spends epsilon once per record, on all categories of the record together."""
 
     treatment = "noisy"
     letters = requires = ("epsilon",)
@@ -47,11 +47,11 @@ class JointNoise(Sanitizer):
 class GammaDiagonal(JointNoise):
     """Keep all categorical quasi-identifiers of a record together, or replace them with another combination.
 
-    Among n combinations of the public domains, the true one is gamma = e^epsilon times as likely as any single other
-    one: its probability is gamma / (gamma + n - 1). A record spends epsilon once for any number of attributes, whereas
-    randomized response spends it for each. No other symmetric matrix with this gamma lets users reconstruct the
-    combinations with less error. The release keeps most true combinations only if n is small compared with gamma. Only
-    `rng=None`, without `spread`, promises epsilon.
+    Among n combinations of the public domains, the true combination is gamma = e^epsilon times as likely as any single
+    other combination: its probability is gamma / (gamma + n - 1). A record spends epsilon once for any number of
+    attributes, whereas randomized response spends epsilon once for each attribute. No other symmetric matrix with this
+    gamma lets users reconstruct the combinations with less error. The release keeps most true combinations only if n is
+    small compared with gamma. Epsilon is promised only with `rng=None` and without `spread`.
 
     Parameters
     ----------
@@ -59,10 +59,9 @@ class GammaDiagonal(JointNoise):
         The epsilon of a record, above 0; a smaller epsilon keeps fewer records. For a gamma of 19, epsilon is ln 19,
         about 2.94.
     spread : float
-        From 0 to 1. Above 0, the matrix is the randomized one, RAN-GD: each record has its own diagonal, drawn
-        uniformly within plus or minus this share of the stated diagonal, and only this range is public. The
-        probabilities that an adversary concludes about one record are then ranges, too; on average, the matrix is the
-        same.
+        A share from 0 to 1. Above 0, the matrix is randomized (RAN-GD): a diagonal is drawn uniformly for each record,
+        within plus or minus this share of the stated diagonal, and only this range is public. An adversary can then
+        infer only ranges of probabilities about a single record; on average, the matrix is the same.
     attributes : str
         The attributes that are drawn together, separated by commas. By default, these are all quasi-identifiers with
         two or more categories.
@@ -70,8 +69,8 @@ class GammaDiagonal(JointNoise):
     Raises
     ------
     SanitizationError
-        If there are no categories, a name is unknown, there are more than 2^40 combinations, or `spread` raises the
-        diagonal above 1.
+        If there are no categories, if a name is unknown, if there are more than 2^40 combinations, or if `spread`
+        raises the diagonal above 1.
 
     Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, sections 3 and 4;
     Aggarwal and Yu 2008, section 10.4.

@@ -29,9 +29,9 @@ class GeometricNoise(NumericNoise):
     epsilon : float
         The epsilon that is spent on each attribute, above 0; a smaller epsilon means more noise.
     sensitivity : dict of str to float, optional
-        The largest change of one value, by attribute and in its unit, see `LaplaceNoise`.
+        The largest change of one value, by attribute and in the unit of the attribute; see `LaplaceNoise`.
 
-    Source: Ghosh, Roughgarden, Sundararajan, STOC 2009; here for each record, not for a count.
+    Source: Ghosh, Roughgarden, Sundararajan, STOC 2009, applied here to each record, not to a count.
     """
 
     epsilon: Positive

@@ -21,20 +21,20 @@ from privnb.sanitizers.noise.mechanisms import add_laplace_noise
 class LaplaceNoise(NumericNoise):
     """Add independent Laplace noise to each numeric quasi-identifier of each record.
 
-    The scale of the noise is sensitivity / epsilon. Values are neither rounded nor clipped. Only a sensitivity of at
-    least the width of the domain, and `rng=None`, promise epsilon: see `LocalNoise`. `NumericNoise` describes how
-    columns with missing numbers are treated.
+    The scale of the noise is sensitivity / epsilon. Values are neither rounded nor clipped. Epsilon is promised only
+    with `rng=None` and a sensitivity of at least the width of the domain, see `LocalNoise`. `NumericNoise` describes
+    how columns with missing numbers are treated.
 
     Parameters
     ----------
     epsilon : float
         The epsilon that is spent on each attribute, above 0; a smaller epsilon means more noise.
     sensitivity : dict of str to float, optional
-        The largest change of one value, by attribute and in its unit. The default is the sensitivity that the schema
-        states, or otherwise the width of the public domain.
+        The largest change of one value, by attribute and in the unit of the attribute. The default is the sensitivity
+        that the schema states, or otherwise the width of the public domain.
 
     Source: Sramka et al. 2010, section 4.2. Erratum: the paper prints sensitivity 16 for education in 1-16, whose width
-    is 15; its 82 for ages 17-99 is correct.
+    is 15; the sensitivity 82 for ages 17-99 is correct.
 
     Examples
     --------

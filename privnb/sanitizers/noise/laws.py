@@ -1,9 +1,10 @@
 """Laws (distributions) of noise: the probability that each value is published for each true value.
 
-Numbers have independent noise added. Uniform noise has no epsilon, because it moves numbers only by a limited distance,
-and Gaussian noise has no epsilon either. Laplace and geometric noise have an epsilon. Categories are drawn from a
-matrix. The matrix has a row for each true value, which adds up to 1, as in PRAM; FRAPP writes the transposed matrix. A
-closed form states the leakage of the mechanism for given shares of the true values, not the leakage of a single draw.
+Independent noise is added to numbers. Uniform noise has no epsilon, because it moves numbers only by a limited
+distance, and Gaussian noise has no epsilon either. Laplace and geometric noise have an epsilon. Categories are drawn
+from a matrix. The matrix has a row for each true value, and each row adds up to 1, as in PRAM; FRAPP writes the
+transposed matrix. A closed form states the leakage of the mechanism for given shares of the true values, not the
+leakage of a single draw.
 
 Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 2 (uniform and Gaussian); Alvim,
 Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, "The Science of Quantitative Information Flow", Springer 2020,
@@ -53,7 +54,7 @@ class _Added(Validated, Law):
         return self.deviation**2
 
     def amplification(self, size: int) -> float:
-        """Return the largest ratio of two likelihoods of the same published value."""
+        """Return the largest ratio of the likelihoods of a published value for two true values."""
         return np.inf
 
 
@@ -112,7 +113,7 @@ class Gaussian(_Added):
 
 @dataclass(frozen=True)
 class Uniform(_Added):
-    """Uniform noise from -a to a, where a is the standard deviation times the root of 3.
+    """Uniform noise from -a to a, where a is the standard deviation times the square root of 3.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ class Uniform(_Added):
 
 @dataclass(frozen=True)
 class _TwoSided(Validated, Law):
-    """Noise whose likelihood falls by the factor e for each `scale` by which it moves a number to either side."""
+    """Noise whose likelihood falls by the factor e for each `scale` of distance from the true number."""
 
     name: ClassVar[str]
     scale: Positive
@@ -181,7 +182,7 @@ class _TwoSided(Validated, Law):
 
     @abstractmethod
     def _guessed(self, envelopes: _Envelopes) -> float:
-        """Return the posterior vulnerability in closed form, from the largest entry to the sum of the prior."""
+        """Return the posterior vulnerability in closed form; it is from the largest entry to the sum of the prior."""
 
     def _within(self, steps: Array) -> FloatArray:
         return -np.expm1(-steps / self.in_steps)
@@ -191,12 +192,12 @@ class _TwoSided(Validated, Law):
         return 1 / self.in_steps * np.abs(true - seen)
 
     def amplification(self, size: int) -> float:
-        """Return the largest ratio of two likelihoods of the same published value."""
+        """Return the largest ratio of the likelihoods of a published value for two true values."""
         # The likelihoods of the farthest two values differ by the factor e for each `scale` between them.
         return float(np.exp((size - 1) / self.in_steps))
 
     def found(self, groups: Sequence[IntArray]) -> float:
-        """Return the expected number of people who are traced, for these groups of entries."""
+        """Return the expected number of people who are traced, given the groups of entries of a register."""
         # # All groups are put on one line, so far apart that noise never leads from one to another; integers have any
         # size.
         apart = max(int(group[-1]) for group in groups) + int(80 * self.in_steps) + 1
@@ -281,9 +282,9 @@ class Geometric(_TwoSided):
 class _Envelopes(NamedTuple):
     """The likeliest explanation of a noisy number from each side.
 
-    `left` and `right`, two arrays (m,): for each value with a positive probability, the largest probability to its left
-    or right after the decay over the distance. `gaps` (m - 1,): the distances between neighbors. `turn` (m - 1,): the
-    distance into each gap up to which the left probability is larger.
+    `left` and `right`, two arrays (m,): for each value with a positive probability, the largest probability on its left
+    or on its right, after a decay over the distance to the value. `gaps` (m - 1,): the distances between neighbors.
+    `turn` (m - 1,): the distance into each gap up to which the left probability is larger.
     """
 
     left: FloatArray
@@ -311,7 +312,7 @@ Size = Annotated[int, at_least(2)]  # the number of values of a domain
 
 
 class Symmetric(Law):
-    """A law that keeps each of `size` values with probability `true`, or replaces it with any other one.
+    """A law that keeps each of `size` values with probability `true`, or replaces it with any other value.
 
     All other values are equally likely.
 
@@ -351,11 +352,11 @@ class Symmetric(Law):
         return np.full((self.size, self.size), self.other) + (self.true - self.other) * np.eye(self.size)
 
     def amplification(self, size: int) -> float:
-        """Return the largest ratio of two likelihoods of the same published value."""
+        """Return the largest ratio of the likelihoods of a published value for two true values."""
         return float(self.true / self.other) if self.other > 0 else np.inf
 
     def found(self, groups: Sequence[IntArray]) -> float:
-        """Return the expected number of people who are traced, for these groups of entries."""
+        """Return the expected number of people who are traced, given the groups of entries of a register."""
         people = sum(map(len, groups))
         others = len(groups) * self.size - people
         return people * self.true + others * self.other
@@ -363,7 +364,7 @@ class Symmetric(Law):
 
 @dataclass(frozen=True)
 class Diagonal(Validated, Symmetric):
-    """The gamma-diagonal matrix over `size` values: each is kept with probability `true`.
+    """The gamma-diagonal matrix over `size` values: each value is kept with probability `true`.
 
     All other values are equally likely.
 
@@ -403,10 +404,10 @@ class Diagonal(Validated, Symmetric):
         return cls(gamma / (gamma + size - 1), size, **more)
 
     def marginal(self, size: int, **more: Any) -> Diagonal:
-        """Return the law of one attribute, or of some, with `size` of the joint values.
+        """Return the law of one or several of the attributes, which together have `size` possible values.
 
-        The other attributes are summed over: the diagonal is (gamma + n / size - 1) x, and each other entry is n / size
-        x, with x = 1 / (gamma + n - 1).
+        The remaining attributes are summed over. With x = 1 / (gamma + n - 1) for n joint values of all attributes, the
+        diagonal is (gamma + n / size - 1) x, and each other entry is (n / size) x.
 
         Source: Agrawal and Haritsa, ICDE 2005, section 5 (frequent itemsets).
         """
@@ -439,7 +440,7 @@ class Response(Validated, Symmetric):
 
 @dataclass(frozen=True)
 class Transition(Validated, Law):
-    """Any Markov matrix.
+    """A law that is given by any Markov matrix.
 
     Parameters
     ----------
@@ -479,7 +480,7 @@ class Transition(Validated, Law):
         return self._array.copy()
 
     def amplification(self, size: int) -> float:
-        """Return the largest ratio of two likelihoods of the same published value."""
+        """Return the largest ratio of the likelihoods of a published value for two true values."""
         return amplification_of(self._array)
 
 

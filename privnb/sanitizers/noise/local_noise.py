@@ -24,7 +24,7 @@ from privnb.sanitizers.errors import SanitizationError
 
 
 def check_by_attribute(example: str, of_each: Callable[[str, Any], object] = expect.positive) -> Any:
-    """Return a check for numbers by attribute; `example` shows a legal value, `of_each` checks each number."""
+    """Return a check for numbers by attribute; `example` shows a legal value, and `of_each` checks each number."""
 
     def check(name: str, value: object) -> None:
         stated = expect.kind(name, value, Mapping, instead=f"Give numbers by attribute: {example}.")
@@ -38,7 +38,7 @@ Sensitivity = Annotated[Mapping[str, float] | None, check_by_attribute('{"age": 
 
 
 def choose_source(rng: Generator) -> Generator | None:
-    """Return the source of draws for a function of `mechanisms`: None for noise that is published."""
+    """Return the source of draws for a function of `mechanisms`: None if the noise may be published."""
     return None if isinstance(rng, FreshEntropy) else rng
 
 
@@ -58,8 +58,8 @@ def count_values(attribute: Any) -> int:
 class CellNoise(Sanitizer):
     """A mechanism that changes each value of each record separately, by a public distribution, in all suitable columns.
 
-    A subclass defines the columns, the draw of a column, and its law. The mechanism promises nothing, unless the
-    subclass overrides `_promise`.
+    A subclass defines the columns, the draw of a column, and the law of the noise. The mechanism promises nothing,
+    unless the subclass overrides `_promise`.
     """
 
     treatment = "noisy"
@@ -83,22 +83,22 @@ class CellNoise(Sanitizer):
 
     @abstractmethod
     def _draw(self, values: pd.Series, attribute: Any, rng: Generator) -> Array:
-        """Return a column with noise."""
+        """Return the values of a column with noise."""
 
     @abstractmethod
     def _law(self, attribute: Any) -> Law:
         """Return the `Law` of the noise of a column."""
 
     def _promise(self, noisy: Sequence[Any], table: pd.DataFrame) -> PrivacyGuarantee | None:
-        """Return the promise for noise that no seed can draw again, or None without a promise."""
+        """Return the promise for noise that no seed can draw again, or None if there is no promise."""
         return None
 
 
 class LocalNoise(CellNoise):
-    """A mechanism with a proven epsilon, run on each value by itself, in every column that it can change.
+    """A mechanism with a proven epsilon, applied separately to each value in every column that it can change.
 
-    Epsilon is spent per attribute, locally: a record with two noisy values spends 2 epsilon, between neighboring
-    tables that differ in the values of one record. Only `rng=None` (OpenDP) may promise its epsilon.
+    Epsilon is spent locally, per attribute: a record with two noisy values spends 2 epsilon, for neighboring tables
+    that differ in the values of one record. Epsilon may be promised only with `rng=None` (OpenDP).
     """
 
     letters = requires = ("epsilon",)
@@ -119,9 +119,10 @@ class LocalNoise(CellNoise):
 class NumericNoise(LocalNoise):
     """Noise of scale sensitivity / epsilon on each numeric quasi-identifier.
 
-    A promise of epsilon has to cover whether a number is missing, and noise does not hide this. The mechanism therefore
-    refuses columns in which numbers may be missing, unless the owner declares that it is public which numbers are
-    missing. A missing number then stays missing, and the promise states this.
+    A promise of epsilon has to cover the information whether a number is missing, but noise does not hide this
+    information. The mechanism therefore refuses columns in which numbers may be missing, unless the owner declares that
+    it is public which numbers are missing. A missing number then stays missing, and the promise states that it does not
+    cover which numbers are missing.
     """
 
     changes = "numbers"

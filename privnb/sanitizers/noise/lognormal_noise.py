@@ -1,4 +1,4 @@
-"""Multiplicative noise: it moves large numbers far and small numbers little."""
+"""Multiplicative noise, which moves large numbers far and small numbers little."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Lognormal(Law):
     sigma : float
         The standard deviation of the logarithm, above 0.
     low, step : float
-        The lowest value and the step of the public domain, which give the number at each position.
+        The lowest value and the step of the public domain, which determine the number at each position.
     """
 
     sigma: float
@@ -70,7 +70,7 @@ class LognormalNoise(NumberMasking):
     Parameters
     ----------
     sigma : float
-        The standard deviation of the factor's logarithm, above 0; 0.1 moves a number by about a tenth.
+        The standard deviation of the factor's logarithm, above 0; 0.1 moves a number by about a tenth of its value.
 
     Source: Aggarwal and Yu 2008, sections 2.2.4 and 3.3.1; Kim and Winkler, "Multiplicative Noise for Masking
     Continuous Data", U.S. Bureau of the Census, Statistics 2003-01, section 2.

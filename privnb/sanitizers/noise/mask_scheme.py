@@ -35,7 +35,7 @@ class OneHot(Law):
     Parameters
     ----------
     epsilon : float
-        The epsilon of the attribute, which is twice that of a column.
+        The epsilon of the attribute, which is twice the epsilon of a column.
     """
 
     epsilon: float
@@ -52,10 +52,10 @@ class OneHot(Law):
 class MASK(JointNoise):
     """Write each categorical quasi-identifier as columns of zeros and ones, and flip these at random.
 
-    Each value of the public domain has one column, and all columns have the same probability p to keep a zero or one.
-    Two records of M attributes differ in at most 2 M of these columns, so gamma = e^epsilon = (p / (1 - p))^(2 M):
-    epsilon is spent once per record. A published row may have several ones for an attribute, or only zeros. The
-    attributes themselves are published as `*`. Only `rng=None` promises epsilon.
+    Each value of the public domain has one column, and all columns have the same probability p that a zero or one is
+    kept. Two records of M attributes differ in at most 2 M of these columns, so gamma = e^epsilon = (p / (1 - p))^(2
+    M): epsilon is spent once per record. A published row may have several ones for an attribute, or only zeros. The
+    attributes themselves are published as `*`. Epsilon is promised only with `rng=None`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Masking noise, in proportion to the variance of the column: it preserves means and, on request, correlations."""
+"""Masking noise in proportion to the variance of each column, which preserves means and, on request, correlations."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Form = Literal["uncorrelated", "correlated", "transformed"]
 
 @dataclass(frozen=True)
 class MaskingNoise(NumberMasking):
-    """Add Gaussian noise to each numeric quasi-identifier, with alpha times the variance of its column.
+    """Add Gaussian noise to each numeric quasi-identifier, with a variance of alpha times that of the column.
 
-    Published numbers have the means of the records in expectation, and, with S the sample covariance matrix of the
-    records,
+    Published numbers have the means of the records in expectation. Let S be the sample covariance matrix of the
+    records. The expected covariance matrix of the published numbers depends on `form`:
 
     - "uncorrelated": S with each variance times 1 + alpha, so that correlations shrink;
     - "correlated": (1 + alpha) S, so that correlations stay;
-    - "transformed": S itself. The correlated numbers are drawn towards their means by c = 1 / sqrt(1 + alpha), after
-      Kim; given the records, the expected sample covariance matrix is S without bias.
+    - "transformed": S itself. The numbers of "correlated" are moved towards their means by the factor c = 1 / sqrt(1 +
+      alpha), as proposed by Kim; given the records, the expected sample covariance matrix is S without bias.
 
-    The noise has no public distribution, because its variances derive from the records: to publish them would be a
-    further release. `AdditiveNoise` has a stated variance and a public distribution. Cells are rounded to a thousandth
-    of a step.
+    The distribution of the noise is not public, because its variances derive from the records: to publish these
+    variances would be a further release. `AdditiveNoise`, in contrast, has a stated variance and a public distribution.
+    Cells are rounded to a thousandth of a step.
 
     Parameters
     ----------
@@ -82,9 +82,10 @@ class MaskingNoise(NumberMasking):
 
 
 def _root(covariance: FloatArray) -> FloatArray:
-    """Return the symmetric matrix whose square is `covariance`, which may be singular: float array (m, m).
+    """Return, as a float array (m, m), the symmetric matrix whose square is `covariance`, which may be singular.
 
-    Unlike `linear.take_root`, the function keeps small directions, because the releases of a seed depend on them.
+    Unlike `linear.take_root`, the function keeps directions with small eigenvalues, because the release that a seed
+    produces depends on these directions.
     """
     values, vectors = np.linalg.eigh(covariance)
     return (vectors * np.sqrt(values.clip(0))) @ vectors.T

@@ -1,4 +1,4 @@
-"""Mechanisms with a proven epsilon: with a seed for experiments, and from a vetted library for publication.
+"""Mechanisms with a proven epsilon: with a seed for experiments, and with noise from a vetted library for publication.
 
 A seed or Generator as `rng` is fast and repeatable, but only for simulations: anyone with the seed can subtract the
 noise, and floating-point noise leaks through its low bits (Mironov, CCS 2012). With None, the exact samplers of OpenDP
@@ -37,7 +37,7 @@ def add_laplace_noise(values: Any, scale: Positive, *, rng: Randomness) -> Float
     scale : float
         Sensitivity / epsilon, in the unit of the values; above 0.
     rng : int, Generator or None
-        With None, the samplers of OpenDP draw; only their draws may be published.
+        With None, the samplers of OpenDP are used; only their draws may be published.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def add_laplace_noise(values: Any, scale: Positive, *, rng: Randomness) -> Float
     Raises
     ------
     ValueError
-        For values that are not finite numbers, and for another scale.
+        If values are not finite numbers, or if the scale is out of range.
 
     Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
     """
@@ -65,16 +65,17 @@ def add_laplace_noise(values: Any, scale: Positive, *, rng: Randomness) -> Float
 def add_geometric_noise(values: Any, scale: Annotated[float, _steps], *, rng: Randomness) -> IntArray:
     """Return whole numbers plus independent two-sided geometric noise (discrete Laplace).
 
-    Noise d has probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale): mean 0, variance 2 a / (1 - a)^2.
+    The noise d has the probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale). The mean of the noise is 0, and
+    the variance is 2 a / (1 - a)^2.
 
     Parameters
     ----------
     values : array of integers
         Whole numbers of steps of the public domain.
     scale : float
-        Sensitivity / epsilon, in such steps; above 0, at most 1e15.
+        Sensitivity / epsilon, in steps of the public domain; above 0 and at most 1e15.
     rng : int, Generator or None
-        With None, the samplers of OpenDP draw; only their draws may be published.
+        With None, the samplers of OpenDP are used; only their draws may be published.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def add_geometric_noise(values: Any, scale: Annotated[float, _steps], *, rng: Ra
     Raises
     ------
     ValueError
-        For values that are not whole numbers, and for another scale.
+        If values are not whole numbers, or if the scale is out of range.
 
     Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
     """
@@ -103,7 +104,7 @@ def add_geometric_noise(values: Any, scale: Annotated[float, _steps], *, rng: Ra
 
 
 def _numbers(kind: str, values: Any) -> Array:
-    """Return `values` as an array of numbers. Raises ValueError for other values, and for missing and infinite ones."""
+    """Return `values` as an array of numbers. Raises ValueError unless all values are finite numbers."""
     found = np.asarray(values)
     if found.dtype.kind not in "iuf":
         raise UsageError(
@@ -120,9 +121,10 @@ def _numbers(kind: str, values: Any) -> Array:
 
 
 def keep_probability(size: int, epsilon: float) -> float:
-    """Return the probability, 1 / size to 1, that randomized response over `size` categories reports the true one.
+    """Return the probability that randomized response over `size` categories keeps the true one, 1 / size to 1.
 
-    Each other category has the probability (1 - probability) / (size - 1); the two differ by the factor exp(epsilon).
+    Each other category has the probability (1 - probability) / (size - 1); the two probabilities differ by the factor
+    exp(epsilon).
 
     >>> round(keep_probability(2, math.log(3)), 10)  # two coins (Warner 1965)
     0.75
@@ -134,7 +136,7 @@ def keep_probability(size: int, epsilon: float) -> float:
 def randomize_response(
     positions: Any, size: Annotated[int, at_least(2)], epsilon: Positive, *, rng: Randomness
 ) -> IntArray:
-    """Keep each position in a domain with probability `keep_probability`, or replace it with any other position.
+    """Return positions in a domain, each kept with probability `keep_probability` or replaced with any other position.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def randomize_response(
     epsilon : float
         The epsilon of the response, above 0; a larger epsilon keeps more values.
     rng : int, Generator or None
-        With None, the samplers of OpenDP draw; only their draws may be published.
+        With None, the samplers of OpenDP are used; only their draws may be published.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def randomize_response(
     Raises
     ------
     ValueError
-        If epsilon is not above 0, the size is below 2, or a position is outside the domain.
+        If epsilon is not above 0, if the size is below 2, or if a position is outside the domain.
 
     Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016, k-ary
     randomized response.
@@ -182,11 +184,11 @@ def _exact_response(codes: IntArray, size: int, epsilon: float) -> IntArray:
 
 
 def _truth(size: int, epsilon: float) -> Fraction:
-    """Return the probability of an honest response; other responses are uniform over all `size` values.
+    """Return the probability of an honest response; all other responses are uniform over all `size` values.
 
-    The true value is 1 + truth * size / (1 - truth) times as likely as any other one, which in exact arithmetic is at
-    most e^epsilon. The probability is a float: with many values and a small epsilon, it is smaller than necessary, down
-    to 0.
+    The true value is 1 + truth * size / (1 - truth) times as likely as any other value; in exact arithmetic, this
+    factor is at most e^epsilon. The probability is a float: with many values and a small epsilon, the probability is
+    smaller than necessary, and may be 0.
     """
     above = math.expm1(min(epsilon, 700))  # a larger exponent exceeds a float
     most = Fraction(math.nextafter(math.nextafter(above, 0), 0))  # the last digit of the library may be one too large
@@ -200,7 +202,7 @@ def _truth(size: int, epsilon: float) -> Fraction:
 
 
 def _bernoulli(chance: Fraction, number: int) -> BoolArray:
-    """Draw `number` answers by OpenDP, each of which is true with exactly this probability: boolean array (number,)."""
+    """Return, as a boolean array (number,), draws by OpenDP that are True with exactly the probability `chance`."""
     dp = _opendp()
     likely = max(chance, 1 - chance)
     answer = dp.m.make_randomized_response_bool(float(likely))

@@ -31,7 +31,7 @@ MAX_PAIRS = 2**18  # number of pairs of a released row and a person that are com
 
 @validated
 def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array | list[Any]) -> float:
-    """Return the probability that an adversary who knows the shares guesses a value correctly from its noisy cell.
+    """Return the probability that an adversary who knows the shares of the values guesses a value from its noisy cell.
 
     The probability is exact for the mechanism, and not the result of a single draw.
 
@@ -42,7 +42,7 @@ def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array
     attribute : Attribute
     column : array (n,)
         The original values of n people, whose shares are the prior. A missing number stays missing under noise, so
-        everybody sees it.
+        everybody sees that it is missing.
 
     Returns
     -------
@@ -68,7 +68,8 @@ def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array
 def cell_capacity(law: Law, attribute: Attribute) -> float:
     """Return the largest factor by which a noisy cell improves the guess of any adversary, for any prior and any gain.
 
-    The factor is the multiplicative capacity; its log2 is in bits. The capacities of independent cells are multiplied.
+    The factor is the multiplicative capacity; its base-2 logarithm is the capacity in bits. The capacities of
+    independent cells are multiplied.
 
     Parameters
     ----------
@@ -100,18 +101,19 @@ def identification(
     release : Release
     rng : int, Generator or None
     rows : int
-        The largest number of released rows to trace if several attributes have noise; they are drawn with `rng`.
+        The maximum number of released rows to trace if several attributes have noise; these rows are drawn with `rng`.
 
     Returns
     -------
     share, low, high : float
         The share and its bounds, from 1 / n to 1; a lower share means more protection. If one attribute has noise, the
-        share is exact and the bounds are NaN; otherwise it is the mean over rows with a 95% interval.
+        share is exact and the bounds are NaN; otherwise, the share is the mean over the traced rows, and the bounds are
+        those of a 95% interval.
 
     Raises
     ------
     Unreadable
-        If the law lacks the required closed form, or other quasi-identifiers are not exact.
+        If a law lacks the required closed form, or if a quasi-identifier without noise is not exact.
     """
     dataset, names = release.originals(dataset), dataset.schema.quasi_identifiers
     laws = {name: release.columns[name].noise_law for name in names if name in release.treated("noisy")}
@@ -144,7 +146,7 @@ def identification(
 def _drawn_apart(
     laws: Mapping[str, Law], true: Mapping[str, Array], seen: Mapping[str, Array]
 ) -> list[tuple[Law, Array, Array]]:
-    """Return tuples (law, true positions, published positions), one for all columns that are drawn together."""
+    """Return tuples (law, true positions, published positions), one for each set of columns drawn together."""
     drawn = [(law, true[name], seen[name]) for name, law in laws.items() if law.together is None]
     for joint in dict.fromkeys(law.together for law in laws.values() if law.together is not None):
         own, other = (joint.positions([positions[name] for name in joint.names]) for positions in (true, seen))
@@ -156,10 +158,11 @@ def _drawn_apart(
 def _register(dataset: Microdata, noisy: tuple[str, ...]) -> tuple[IntArray, IntArray, dict[str, IntArray], IntArray]:
     """Return the entries of a register of true quasi-identifiers, which do not depend on the noise.
 
-    The result has the group of each record, as an integer array (n,): the records that agree in all other
-    quasi-identifiers and have numbers in the same noisy columns; the number of entries of each group, where people who
-    agree in all quasi-identifiers share one; and, for the entries in the order of their groups, the codes of the noisy
-    attributes and the number of people.
+    The result has four parts. The first part is the group of each record, as an integer array (n,): records are in the
+    same group if they agree in all quasi-identifiers without noise and have numbers in the same noisy columns. The
+    second part is the number of entries of each group; people who agree in all quasi-identifiers share one entry. The
+    other two parts are, for the entries in the order of their groups, the codes of the noisy attributes and the number
+    of people.
     """
     names = dataset.schema.quasi_identifiers
     known = dataset.cells[[name for name in names if name not in noisy]]

@@ -1,4 +1,4 @@
-"""Post-randomization (PRAM): categories replaced at random, by any Markov matrix."""
+"""Post-randomization (PRAM): categories are replaced at random, according to any Markov matrix."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def _matrices(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class PRAM(Sanitizer):
-    """Replace each categorical quasi-identifier of each record at random, by a public Markov matrix.
+    """Replace each categorical quasi-identifier of each record at random, according to a public Markov matrix.
 
     The true value selects the row of the matrix. By default, a value is kept with probability `kept`, and all other
     values of its public domain are equally likely. Numbers are published unchanged. The matrix is public, so users can
-    undo it on average, and adversaries can weigh each cell.
+    undo the replacement on average, and adversaries can compute how reliable each cell is.
 
     Parameters
     ----------
@@ -53,18 +53,19 @@ class PRAM(Sanitizer):
         The probability of keeping a value, for attributes without a matrix; above 0 and at most 1.
     invariant : bool
         Whether each matrix P is followed by a matrix Q that leads from published values back to true values, with the
-        posterior probabilities of the true values. The shares of all values then stay the same on average, without
-        correction: with shares p, p P Q = p. The matrix depends on the shares in the table and discloses them.
+        posterior probabilities of the true values. The shares of all values then stay the same on average, without a
+        correction by users: for the shares p, p P Q = p. The matrix depends on the shares in the table and discloses
+        these shares.
     matrices : dict of str to matrix, optional
-        The matrix of each attribute, or of several attributes separated by commas. These are drawn together over their
-        joint domain, with the values of the last attribute varying fastest. Row u lists the probability that each value
-        is published for the true value u, in the order of the public domain, so all matrices of FRAPP can be used after
-        transposition. With `matrices`, no other attribute changes.
+        The matrix of each attribute, or of several attributes, whose names are separated by commas. Several attributes
+        are drawn together over their joint domain, with the values of the last attribute varying fastest. Row u lists
+        the probability that each value is published for the true value u, in the order of the public domain, so all
+        matrices of FRAPP can be used after transposition. With `matrices`, no other attribute changes.
 
     Raises
     ------
     SanitizationError
-        If a matrix has the wrong size, or an attribute has no categories or two matrices.
+        If a matrix has the wrong size, if an attribute has no categories, or if an attribute has two matrices.
 
     Source: Gouweleeuw, Kooiman, Willenborg, de Wolf, "Post Randomisation for Statistical Disclosure Control", Journal
     of Official Statistics 14(4), 1998 (invariant: section 4); Agrawal and Haritsa, ICDE 2005 (joint domains); Aggarwal
@@ -154,7 +155,7 @@ class PRAM(Sanitizer):
 
 
 def make_invariant(matrix: Any, counts: Any) -> FloatArray:
-    """Return the matrix followed by the one that leads back from published values, so that `counts` stay on average.
+    """Return the matrix, followed by a matrix that leads back, so that `counts` stay the same on average.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ def _kept(size: int, kept: float) -> FloatArray:
 
 
 def draw_categories(positions: IntArray, matrix: FloatArray, rng: Generator) -> IntArray:
-    """Return the published position of each record, drawn from its row of a Markov matrix.
+    """Return the published position of each record, drawn from the row of the true position in a Markov matrix.
 
     Parameters
     ----------

@@ -20,11 +20,12 @@ from privnb.sanitizers.noise.mechanisms import randomize_response
 
 @dataclass(frozen=True)
 class RandomizedResponse(LocalNoise):
-    """Replace each categorical quasi-identifier of each record with a random value, most often the true one.
+    """Replace each categorical quasi-identifier of each record with a random value; the true value is the most likely.
 
     The value comes from the public domain of k values: the true value has probability e^epsilon / (e^epsilon + k - 1),
-    which is e^epsilon times that of any single other value. Numbers are published unchanged, and so is a domain of one
-    value, which reveals nothing. Only `rng=None` promises epsilon: see `LocalNoise`.
+    which is e^epsilon times the probability of any single other value. Numbers are published unchanged, and so are
+    attributes with a domain of one value, which reveal nothing. Epsilon is promised only with `rng=None`, see
+    `LocalNoise`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Retention replacement: values kept with a stated probability, or replaced with any value of their domain."""
+"""Retention replacement: values are kept with a stated probability, or are replaced with any value of their domain."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from privnb.sanitizers.noise.local_noise import CellNoise, count_values, from_st
 class RetentionReplacement(CellNoise):
     """Keep each quasi-identifier of each record with probability `kept`, or replace it with a random value.
 
-    The random value is drawn uniformly from the public domain, and may be the true one; numbers and categories are
-    treated in the same way. With a domain of m values, this is randomized response with e^epsilon = 1 + m kept / (1 -
-    kept). For a replacement that is not uniform, give `PRAM` the matrix kept I + (1 - kept) 1 q'. A missing number
+    The random value is drawn uniformly from the public domain, and may be the true value; numbers and categories are
+    treated in the same way. With a domain of m values, the method is randomized response with e^epsilon = 1 + m kept /
+    (1 - kept). For a replacement that is not uniform, give `PRAM` the matrix kept I + (1 - kept) 1 q'. A missing number
     stays missing.
 
     Parameters

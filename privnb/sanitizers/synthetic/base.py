@@ -17,10 +17,10 @@ from privnb.sanitizers.masking.base import read_numbers
 
 
 class Synthetic(Sanitizer):
-    """A sanitizer whose rows belong to nobody: it draws them from a model of the numbers and categories of all columns.
+    """A sanitizer whose rows belong to nobody: they are drawn from a model of numbers and categories of all columns.
 
-    The method first draws missing numbers from their columns, and the provenance counts the drawn numbers. No row of a
-    release derives from a single record. A subclass defines `_check` and `_invented`.
+    First, missing numbers are replaced by numbers drawn from their columns, and the provenance counts the drawn
+    numbers. No row of a release derives from a single record. A subclass defines `_check` and `_invented`.
     """
 
     treatment = "synthetic"
@@ -40,7 +40,7 @@ class Synthetic(Sanitizer):
 
     @abstractmethod
     def _check(self, dataset: Microdata, names: Sequence[str]) -> None:
-        """Raise SanitizationError for a table from which the method cannot learn."""
+        """Raise SanitizationError if the method cannot learn from the table."""
 
     @abstractmethod
     def _invented(

@@ -35,15 +35,15 @@ class HybridMasking(Masking):
 
     The synthetic records come from a Latin hypercube. A record x and the synthetic record s that is nearest to it in
     standard scores become a x + (1 - a) s or, for numbers above 0, x^a s^(1 - a). Either result is rounded to the
-    nearest step of the public domain. Other columns stay unchanged. Each row still belongs to its record, and resembles
-    it more if the share is larger. The release promises nothing.
+    nearest step of the public domain. Other columns stay unchanged. Each row still belongs to its record; the larger
+    the share, the more the row resembles the record. The release promises nothing.
 
     Parameters
     ----------
     share : float
         The weight a of the record's own number, from 0 to below 1; with 1, the release would be the original.
     how : str
-        "sum" or "product".
+        "sum" for the first formula, or "product" for the second.
 
     Source: Dandekar, Domingo-Ferrer, Sebe, Inference Control in Statistical Databases, LNCS 2316, 2002; Aggarwal and Yu
     2008, section 3.5.5.

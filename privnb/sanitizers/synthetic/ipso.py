@@ -33,13 +33,13 @@ def _given(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class IPSO(Masking):
-    """Replace each record's numeric quasi-identifiers with draws from their regression on its sensitive values.
+    """Replace each record's numeric quasi-identifiers with draws from their regression on sensitive attributes.
 
     Given the values x that a record keeps, its numbers y are modeled as Gaussian with mean x B and covariance S. Method
     "A" draws from that model. Method "B" adjusts the draws so that the regression in the release gives exactly the
-    estimate of B, and method "C" so that it gives the estimates of B and of S. The numbers of "A" are rounded to the
-    steps of the public domains. The numbers of "B" and "C" are not rounded, because rounding would change the
-    estimates, and they may exceed the domains.
+    estimate of B. Method "C" adjusts the draws so that the regression gives exactly the estimates of B and of S. The
+    numbers of "A" are rounded to the steps of the public domains. The numbers of "B" and "C" are not rounded, because
+    rounding would change the estimates, and they may exceed the domains.
 
     Each row still belongs to its record, with its own sensitive values and categories; only the numbers are synthetic.
     The release promises nothing.
@@ -49,8 +49,8 @@ class IPSO(Masking):
     method : str
         "A", "B" or "C".
     given : tuple of str, optional
-        The attributes of the regression. A category takes one column for each value but one. With None, these are the
-        sensitive attributes.
+        The attributes on which the numbers are regressed. A categorical attribute takes one column for each value
+        except one. With None, the sensitive attributes are used.
 
     Source: Burridge, "Information preserving statistical obfuscation", Statistics and Computing 13, 2003; Aggarwal and
     Yu 2008, section 3.5.4.
@@ -123,7 +123,7 @@ class IPSO(Masking):
         return schema.sensitive if self.given is None else list(self.given)
 
     def _design(self, schema: Schema, table: pd.DataFrame) -> FloatArray:
-        """Return the regressors, a float array (n, p): 1, numbers, and a column per value but one of a category."""
+        """Return the regressors (n, p): ones, numbers, and columns for all values except one of each category."""
         columns: list[FloatArray] = [np.ones(len(table))]
         for name in self._given(schema):
             if schema[name].numeric:
@@ -135,10 +135,10 @@ class IPSO(Masking):
 
 
 def draw_from_regression(known: FloatArray, numbers: FloatArray, method: Method, rng: Generator) -> FloatArray:
-    """Return numbers (n, q) drawn from their regression on `known` (n, p), by a method of `IPSO`: float array (n, q).
+    """Return, as a float array (n, q), draws of `numbers` from their regression on `known`, (n, p), as in `IPSO`.
 
     The estimates are B = (x'x)^-1 x'y and S = (y - x B)'(y - x B) / n. If columns of `known` are linearly dependent, B
-    is the shortest solution, which has the same x B.
+    is the shortest solution; x B is the same for every solution.
     """
     basis, lengths, _ = np.linalg.svd(known, full_matrices=False)
     basis = basis[:, lengths > 1e-10 * lengths[0]]  # a basis of the column space

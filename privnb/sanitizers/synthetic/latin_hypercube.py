@@ -23,13 +23,13 @@ from privnb.sanitizers.synthetic.base import Synthetic
 class LatinHypercube(Synthetic):
     """Publish synthetic records that have the distribution of each column and the rank correlations of the columns.
 
-    The release has as many records as the table. Each column draws one value in each of n equal shares of its
-    distribution. Numbers between recorded numbers also occur, on the steps of their domain, but none below the smallest
-    or above the largest. A category counts as its position in its public domain: its frequency changes by at most one
-    record, and the part of its association with other columns that rises or falls in this order is preserved, too. The
-    method first draws missing numbers from their columns, and the provenance counts the drawn numbers. Other
-    associations are lost, and the release promises nothing: an extreme value may belong to a real person. No row
-    derives from a single record.
+    The release has as many records as the table. For each column, one value is drawn from each of n equal shares of the
+    column's distribution. Numbers between recorded numbers also occur, on the steps of their domain, but no numbers
+    below the smallest or above the largest recorded number. A category counts as its position in its public domain. The
+    frequency of a category changes by at most one record, and the part of its association with other columns that rises
+    or falls in this order is also preserved. First, missing numbers are replaced by numbers drawn from their columns,
+    and the provenance counts the drawn numbers. Other associations are lost, and the release promises nothing: an
+    extreme value may belong to a real person. No row derives from a single record.
 
     Source: Dandekar, Cohen, Kirkendall, Inference Control in Statistical Databases, LNCS 2316, 2002; Aggarwal and Yu
     2008, section 3.5.3; Iman and Conover 1982 for the order.
@@ -49,7 +49,7 @@ class LatinHypercube(Synthetic):
 def invent_records(
     schema: Schema, names: Sequence[str], values: FloatArray, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Return a synthetic record for each row of `values` (n, d): `{name: array (n,)}`."""
+    """Return a synthetic record for each row of `values`, (n, d), as `{name: array (n,)}`."""
     correlation = np.atleast_2d(np.corrcoef(pd.DataFrame(values).rank().to_numpy().T))  # Spearman's
     shares = arrange_ranks(draw_strata(len(values), len(names), rng), correlation, rng)
     return {name: draw_values(schema[name], values[:, at], shares[:, at]) for at, name in enumerate(names)}
@@ -69,7 +69,7 @@ def draw_values(attribute: Any, values: FloatArray, shares: FloatArray) -> Array
 
 
 def draw_strata(size: int, columns: int, rng: np.random.Generator) -> FloatArray:
-    """Return points in the unit cube, one in each of `size` equal strata of each column: float array (size, columns).
+    """Return points in the unit cube, (size, columns), one in each of `size` equal strata of each column.
 
     Source: McKay, Beckman, Conover, Technometrics 21(2), 1979.
     """

@@ -1,7 +1,7 @@
 """Anonymized marginals: small tables of counts, published instead of a generalized table or in addition to one.
 
 A generalized table loses the distribution of its finer values; tables of counts over a few attributes restore much of
-it. Each table must satisfy the privacy models, and so must the joint information of all tables.
+this distribution. Each table must satisfy the privacy models, and so must the joint information of all tables.
 
 Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.
 """
@@ -46,8 +46,8 @@ class Marginals:
     Attributes
     ----------
     tables : tuple of DataFrame
-        One row per cell, with a label of each of some attributes, and `count`, the number of records. Each table counts
-        every record once.
+        The tables of counts. A table has one row per cell, with a column of labels for each of its attributes, and a
+        column `count`, the number of records. Each table counts every record once.
     schema : Schema
     hierarchies : dict of str to hierarchy
         The hierarchy of every attribute, which states the values that a label covers.
@@ -87,24 +87,24 @@ def anonymize_marginals(
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
 
     The quasi-identifiers of a set are counted at the finest allowed levels of their hierarchies (by the mean width of a
-    cell); each level is the same for the whole table. Other attributes and those that a model protects are counted
-    exactly. The sets are considered in the given order. If values have several labels in `release` (local recoding),
-    only levels above all of these labels are allowed.
+    cell); each level is the same for the whole table. All other attributes, and attributes that a model protects, are
+    counted exactly. The sets are considered in the given order. If values have several labels in `release` (local
+    recoding), only levels above all of these labels are allowed.
 
-    The checks are: (1) Each table alone satisfies the models, where its classes are the records that agree in its
-    quasi-identifiers. If a table lacks the sensitive attribute of a model, only the model's k must hold. (2) The
-    tables, including the other release, are decomposable; k-anonymity of each then implies k-anonymity of all. (3) For
-    models of a sensitive attribute, every join of tables that contain this attribute satisfies the model: such a join
-    is the expectation of an adversary who knows the cells of a person.
+    There are three checks. (1) Each table alone satisfies the models; a class consists of the records that agree in the
+    table's quasi-identifiers. If a table lacks the sensitive attribute of a model, only the model's k must hold. (2)
+    The tables, including `release`, are decomposable; k-anonymity of each table then implies k-anonymity of all tables
+    together. (3) For models of a sensitive attribute, every join of tables that contain this attribute satisfies the
+    model: such a join is the expectation of an adversary who knows the cells of a person.
 
     Parameters
     ----------
     dataset : Dataset
     sets : list of str or tuple of str
-        The sets; each is one attribute or several.
+        The sets; each set is one attribute, or a tuple of attributes.
     models : PrivacyModel, one or more
     release : Release, optional
-        A generalized release of the same records that is published too.
+        A generalized release of the same records that is also published.
     exact : bool
         Whether only the lowest levels are allowed.
 
@@ -115,10 +115,10 @@ def anonymize_marginals(
     Raises
     ------
     SanitizationError
-        If no levels are allowed. The error names the cell that fails.
+        If no levels are allowed. The error message states the cell that fails.
     ValueError
-        For a set that does not consist of published attributes, for models against a population, and for another
-        release that is not generalized or has other records.
+        If a set does not consist of published attributes, if a model is about a population, or if `release` is not
+        generalized or has other records.
 
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
@@ -180,7 +180,7 @@ class _Check:
             self.published.append(counted)
 
     def refusal(self, counted: CountedRecords) -> str:
-        """Explain why a table may not be published with the others; the text is empty if it may be published."""
+        """Return why a table may not be published with the others; the text is empty if the table may be published."""
         for model in self.models:
             if model.sensitive is not None and not self._tells(model.sensitive, counted):
                 if not hasattr(model, "k"):
@@ -207,12 +207,12 @@ class _Check:
         return ""
 
     def _tells(self, name: str, counted: CountedRecords) -> bool:
-        """Return whether a table has exact values of a sensitive attribute; a release may suppress them."""
+        """Return whether a table has exact values of a sensitive attribute; a release may suppress these values."""
         table, _ = counted
         return name in table.names and len(_labels(table, name)) == self._values[name]
 
     def _broken(self, model: PrivacyModel, published: Sequence[CountedRecords]) -> str:
-        """Explain which cells break the model after the tables are joined; the text is empty if no cell breaks it."""
+        """Return which cells violate the model after the tables are joined; the text is empty if no cell does."""
         together = JointCounts([table for table, _ in published], self.hierarchies)
         if together.order is None:
             return f"the tables of '{model.sensitive}' are not decomposable by themselves. Leave one of them out."
@@ -261,16 +261,16 @@ class _Check:
 
 @validated
 def estimate_probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArray:
-    """Return the probability that a person drawn from the table has these values, according to the marginals.
+    """Return, for each row, the probability that a person drawn from the table has the values of the row.
 
     The probabilities are those of the maximum-entropy distribution that agrees with all counts. This distribution has a
-    closed form for decomposable tables and is otherwise fitted. Values under one label are equally likely.
+    closed form for decomposable tables, and is fitted for other tables. Values under one label are equally likely.
 
     Parameters
     ----------
     marginals : Marginals
     rows : DataFrame
-        Original values of published attributes, which include those in the marginals.
+        Original values of published attributes, including all attributes in the marginals.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def estimate_probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArr
 
 
 def _check_published(marginals: Any, release: Any) -> None:
-    """Raise unless there are marginals, a release, or both."""
+    """Raise UsageError unless there are marginals, a release, or both."""
     if marginals is None and release is None:
         raise UsageError("`marginals` or `release` must be given; both are None.")
 
@@ -300,7 +300,7 @@ def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, releas
 
     This is the Kullback-Leibler divergence of the empirical distribution of all published columns from the
     maximum-entropy distribution that agrees with `marginals` and a generalized `release` of the dataset, or with one of
-    them. For a release alone, it equals `information_loss.kl_divergence`.
+    them. For a release alone, the divergence equals `information_loss.kl_divergence`.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, releas
     Raises
     ------
     ValueError
-        For the errors of `estimate_probabilities`, and if the counts are of other records.
+        In the cases of `estimate_probabilities`, and if the counts are of other records.
 
     Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
@@ -345,8 +345,8 @@ def infer_value(
 ) -> pd.Series:
     """Return the shares from which an adversary who knows some values of a person infers another value.
 
-    The function joins the tables of `marginals` that contain `sensitive`, and a generalized `release`. A share of 1 is
-    certainty.
+    The function joins the tables of `marginals` that contain `sensitive`, and a generalized `release`. A share of 1
+    means that the value is certain.
 
     Parameters
     ----------

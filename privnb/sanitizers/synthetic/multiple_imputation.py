@@ -30,11 +30,12 @@ class MultipleImputation(Synthetic):
 
     The release has as many records as the table. In each part, the first column is drawn with the shares of a Bayesian
     bootstrap, and each further column is drawn given the columns before it. A number is drawn from its Bayesian linear
-    regression, on the nearest step and within its domain. A category is drawn from a decision tree of a bootstrap
-    sample, with the shares in its leaves of at least 20 records. Parameters therefore vary between the parts according
-    to their uncertainty, and an analyst who compares the parts sees how certain a result is. The column "imputation"
-    holds the number of each row's part. The method first draws missing numbers from their columns, and the provenance
-    counts the drawn numbers. The release promises nothing. No row derives from a single record.
+    regression, limited to its domain and rounded to the nearest step. A category is drawn from a decision tree that is
+    fitted to a bootstrap sample, with the shares in a leaf of at least 20 records. Parameters therefore vary between
+    the parts according to their uncertainty, and an analyst who compares the parts sees how certain a result is. The
+    column "imputation" contains the number of each row's part. First, missing numbers are replaced by numbers drawn
+    from their columns, and the provenance counts the drawn numbers. The release promises nothing. No row derives from a
+    single record.
 
     Parameters
     ----------
@@ -73,14 +74,14 @@ class MultipleImputation(Synthetic):
 
 
 def _block(attribute: Any, values: FloatArray) -> FloatArray:
-    """Return the numbers that a model reads, (n, columns). A category takes a column for each value but one."""
+    """Return the numbers that a model reads, (n, columns). A category takes a column for each value except one."""
     if attribute.numeric:
         return values[:, None]
     return (values[:, None] == np.arange(1, len(attribute.domain.values))).astype(float)
 
 
 def _written(attribute: Any, values: FloatArray) -> Array:
-    """Return a column of numbers as it is published: array (n,)."""
+    """Return, as an array (n,), a column of numbers in its published form."""
     if attribute.numeric:
         return values
     return np.asarray(attribute.domain.values, dtype=object)[values.astype(int)]
@@ -94,7 +95,7 @@ def _imputed(
     size: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return `size` records drawn column after column, with one draw of all parameters: float array (size, d)."""
+    """Return `size` records, (size, d), that are drawn column after column with one draw of all parameters."""
     made = np.empty((size, len(names)))
     known: list[FloatArray] = []
     for at, name in enumerate(names):
@@ -126,7 +127,7 @@ def _regressed(given: FloatArray, own: FloatArray, of: FloatArray, rng: np.rando
 
 
 def _from_a_tree(given: FloatArray, own: FloatArray, of: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return positions of categories for the rows `of`, drawn by the leaves of a tree of a bootstrap sample."""
+    """Return positions of categories for the rows `of`, drawn from the leaves of a tree for a bootstrap sample."""
     from sklearn.tree import DecisionTreeClassifier  # takes a second to import
 
     chosen = np.bincount(rng.integers(len(own), size=len(own)), minlength=len(own))

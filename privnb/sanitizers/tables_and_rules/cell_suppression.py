@@ -1,4 +1,4 @@
-"""Cell suppression: small counts of a table are withheld, and so are counts that would reveal them.
+"""Cell suppression: small counts of a table are withheld, and so are counts that would reveal small counts.
 
 Source: Cox, "Suppression Methodology and Statistical Disclosure Control", JASA 75(370), 1980; Fischetti and Salazar,
 "Solving the Cell Suppression Problem on Tabular Data with Linear Constraints", Management Science 47(7), 2001.
@@ -29,7 +29,7 @@ class SuppressedTable(NamedTuple):
     ----------
     published : masked integer array
     small : boolean array
-        The counts that have to be protected.
+        Whether each count has to be protected.
     low, high : arrays
         The bounds of each entry for an adversary who sees the table.
     """
@@ -42,12 +42,12 @@ class SuppressedTable(NamedTuple):
 
 @validated
 def suppress_small_counts(table: TableOfCounts, min_count: MinCount, *, width: Count | None = None) -> SuppressedTable:
-    """Suppress the counts from 1 to below `min_count`, and further counts so that each of them is uncertain.
+    """Suppress the counts from 1 to below `min_count`, and further counts so that each small count is uncertain.
 
     The function protects one small count at a time. Each time, it suppresses the smallest number of further counts and,
     among equal numbers, the smallest counts. An empty cell is not sensitive: zeros are published unless they protect
     another count. Afterwards, a separate program computes the bounds of every small count from the published table. The
-    bounds hold against adversaries without further knowledge; one of two people in a cell knows more.
+    bounds hold against adversaries without further knowledge; a person who is one of two people in a cell knows more.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def suppress_small_counts(table: TableOfCounts, min_count: MinCount, *, width: C
     min_count : int
         The number from which a count is published, at least 2.
     width : int, optional
-        The minimum difference of the bounds of each small count, at least 1. If None, it is `min_count`.
+        The minimum difference between the two bounds of each small count, at least 1. If None, `min_count` is used.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def suppress_small_counts(table: TableOfCounts, min_count: MinCount, *, width: C
 def _find_complement(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: int) -> BoolArray:
     """Return, as a boolean array, the entries that have to be hidden so that one entry is uncertain by `width`.
 
-    The program looks for two tables that agree in all published entries, and differ by `width` in that entry.
+    The program looks for two tables that agree in all published entries, and differ by `width` in the entry at `place`.
     """
     number, cells = sums.shape
     up, down = np.full(number, float(width)), np.minimum(entries, width).astype(float)

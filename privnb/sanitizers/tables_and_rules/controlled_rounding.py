@@ -40,15 +40,16 @@ class RoundedTable(NamedTuple):
 
 @validated
 def round_counts(table: TableOfCounts, base: Base, *, rng: Randomness) -> RoundedTable:
-    """Round each count of a table, and each total, to one of the two neighboring multiples of `base`; multiples stay.
+    """Round each count of a table, and each total, to a neighboring multiple of `base`; multiples stay unchanged.
 
-    The direction of each rounding is drawn at random. With one or two attributes, the rounding is unbiased: the mean
-    over draws of every count and total is the true number. With three or more attributes no such procedure is known,
-    and not every table has a rounding: the function draws a direction for each entry, and publishes the rounding that
-    adds up and agrees with most of these draws. The mean of this rounding over draws is near the true number but
-    biased, by up to two fifths of the base in tables of 2 x 2 x 2. A reader can conclude only that each true entry is
-    less than `base` away and that the true entries add up. From these facts, the function computes the bounds of every
-    entry: for counts below `base`, the two bounds differ by at least `base` - 1.
+    The direction of each rounding is drawn at random. With one or two attributes, the rounding is unbiased: the mean of
+    every published count and total over all draws is the true number. With three or more attributes, no such procedure
+    is known, and for some tables no rounding adds up. The function then draws a direction for each entry, and publishes
+    the rounding that adds up and agrees with the largest number of these draws. The mean of this rounding over all
+    draws is near the true number but biased, by up to two fifths of the base in tables of 2 x 2 x 2. A reader can
+    conclude only that each true entry differs from the published entry by less than `base`, and that the true entries
+    add up. From these facts, the function computes the bounds of every entry: for counts below `base`, the two bounds
+    differ by at least `base` - 1.
 
     Parameters
     ----------
@@ -81,11 +82,12 @@ def round_counts(table: TableOfCounts, base: Base, *, rng: Randomness) -> Rounde
 
 
 def _unbiased(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
-    """Round a table of one or two attributes with its totals: integer array of the shape of `add_totals`.
+    """Return a rounded table of one or two attributes with its totals, as an array of the shape of `add_totals`.
 
-    Source: Cox 1987: with negated totals, every line of the table adds up to 0, so no line has just one entry between
-    multiples, and entries between multiples form a cycle. A draw with mean 0 decides what is added to one entry of the
-    cycle and taken from the next one, until an entry is a multiple.
+    Source: Cox 1987. With negated totals, every line of the table adds up to 0. No line therefore has exactly one entry
+    that is not a multiple of the base, so that some of the entries that are not multiples form a cycle. A random amount
+    with mean 0 is alternately added to and subtracted from the entries of the cycle, so that at least one entry becomes
+    a multiple of the base. The step is repeated until every entry is a multiple of the base.
     """
     entries = add_totals(np.atleast_2d(counts)).astype(np.int64)
     signs = np.ones_like(entries)
@@ -117,7 +119,10 @@ def _unbiased(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray
 
 
 def _cycle(lines: Sequence[Mapping[int, set[int]]]) -> list[tuple[int, int]]:
-    """Return a list of entries (row, column), each in the row of one neighbor and in the column of the other."""
+    """Return a cycle, as a list of entries (row, column).
+
+    Each entry is in the same row as one of its neighbors in the list, and in the same column as the other neighbor.
+    """
     place, side, came = next(iter(lines[0])), 0, None
     path: list[tuple[int, int]] = []
     seen: dict[tuple[int, int], int] = {}
@@ -130,9 +135,9 @@ def _cycle(lines: Sequence[Mapping[int, set[int]]]) -> list[tuple[int, int]]:
 
 
 def _nearest_to_draws(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
-    """Round a table of any number of attributes with its totals: integer array of the shape of `add_totals`.
+    """Return a rounded table of any number of attributes with its totals, as an array of the shape of `add_totals`.
 
-    The result is the rounding that adds up and agrees with most draws of the single entries.
+    The result is the rounding that adds up and agrees with the largest number of the directions drawn for the entries.
     """
     entries = add_totals(counts)
     lower, rest = np.divmod(entries.ravel(), base)

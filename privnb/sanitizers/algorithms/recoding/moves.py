@@ -1,4 +1,4 @@
-"""The moves of local recoding: members leave a class together; each member joins the class where it adds the least cost."""
+"""The moves of local recoding: members leave a class together; each joins the class with the least added cost."""
 
 from __future__ import annotations
 

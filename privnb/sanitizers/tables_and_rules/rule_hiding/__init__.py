@@ -1,11 +1,13 @@
-"""Functions that change records as little as possible so that sensitive rules are no longer found in them.
+"""Functions that change records as little as possible so that sensitive rules are no longer found in these records.
 
-The functions publish baskets, or rules mined from these, and not a table with a schema. The functions take and return
-baskets and are not sanitizers: attacks on a person's row and classes of people do not apply to them. The functions
-delete items, add some (1.a) or block cells, and `measures.rule_hiding` reports their effect on the other rules.
+The functions are for the publication of baskets, or of rules that are mined from baskets, and not of a table with a
+schema. The functions take and return baskets and are not sanitizers: neither attacks on a person's row nor classes of
+people apply to baskets. The functions delete items, add items (method 1.a) or block cells, and `measures.rule_hiding`
+reports the effect on all other rules.
 
-The chapter is missing from the text of the book that was available. Each method follows its own paper, and notes where
-the paper is not explicit. Hiding rules with the least change is NP-hard (Atallah et al. 1999).
+Chapter 11 is missing from the text of the book that was available. Each method therefore follows the paper that
+proposed the method, and a note states where this paper is not explicit. Hiding rules with the least change is NP-hard
+(Atallah et al. 1999).
 
 Source: Aggarwal and Yu 2008, chapter 11 and section 10.3.
 """

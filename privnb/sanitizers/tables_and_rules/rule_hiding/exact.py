@@ -34,7 +34,8 @@ class HiddenRules(NamedTuple):
     deleted : int
         The number of deleted items.
     gap : float
-        The optimality gap: the share by which the smallest sufficient number may be lower; 0 if it cannot be lower.
+        The optimality gap: the share by which the smallest sufficient number of deletions may be lower than `deleted`;
+        0 if this number cannot be lower.
     """
 
     baskets: Baskets
@@ -44,7 +45,7 @@ class HiddenRules(NamedTuple):
 
 @validated
 def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds: Positive = SECONDS) -> HiddenRules:
-    """Delete the smallest number of items for which no itemset of the rules is frequent.
+    """Delete the smallest number of items so that no itemset of the rules is frequent; return the changed baskets.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
     rules : list of Rule
         The rules to hide.
     support : float
-        The threshold from which an itemset is frequent, see `hide`.
+        The share of records from which an itemset is frequent, see `hide`.
     seconds : float
         The time limit in seconds, above 0. After this time, the function returns the best solution so far, with its
         gap.
@@ -67,7 +68,7 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
     SanitizationError
         If no solution was found in time.
     ValueError
-        For an unknown item, and for a threshold out of range.
+        If an item is unknown, or if a threshold is out of range.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array

@@ -9,9 +9,9 @@
 
 Source: Atallah, Elmagarmid, Ibrahim, Bertino, Verykios, "Disclosure Limitation of Sensitive Rules", KDEX 1999;
 Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004; Oliveira and Zaiane,
-"Privacy Preserving Frequent Itemset Mining", 2002; the same, "Protecting Sensitive Knowledge by Data Sanitization",
-ICDM 2003; Saygin, Verykios, Clifton, "Using Unknowns to Prevent Discovery of Association Rules", SIGMOD Record 30(4),
-2001; Amiri, "Dare to Share", Decision Support Systems 43(1), 2007; Aggarwal and Yu 2008, chapter 11.
+"Privacy Preserving Frequent Itemset Mining", 2002; Oliveira and Zaiane, "Protecting Sensitive Knowledge by Data
+Sanitization", ICDM 2003; Saygin, Verykios, Clifton, "Using Unknowns to Prevent Discovery of Association Rules", SIGMOD
+Record 30(4), 2001; Amiri, "Dare to Share", Decision Support Systems 43(1), 2007; Aggarwal and Yu 2008, chapter 11.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RULE = 'Try Rule.read("a, b => c").'
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Rules that must not be found, and the thresholds in records.
+    """Rules that must not be found, and the thresholds from which itemsets and rules are found.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Task:
     @classmethod
     @validated
     def of(cls, baskets: SomeBaskets, rules: Rules, support: Share, confidence: Share) -> Task:
-        """Return the task. Raises ValueError for an unknown item, and for a threshold out of range."""
+        """Return the task. Raises ValueError if an item is unknown, or if a threshold is out of range."""
         if baskets.unknown is not None:
             raise UsageError("`baskets` must not have blocked cells. Give the original baskets.")
         if not rules:
@@ -73,17 +73,17 @@ class Task:
 
     @property
     def itemsets(self) -> list[Places]:
-        """The columns of the items of each rule, once each: a list of tuples."""
+        """The different itemsets of the rules, as a list of tuples of columns."""
         return list(dict.fromkeys(tuple(sorted(a + b)) for a, b in zip(self.left, self.right, strict=True)))
 
 
 def find_supporting(has: BoolArray, places: Sequence[int]) -> BoolArray:
-    """Return which records have all of these items: boolean array (n,)."""
+    """Return, as a boolean array (n,), whether each record has all the given items."""
     return np.all(has[:, list(places)], axis=1)
 
 
 def sort_by_length(has: BoolArray, rows: IntArray) -> IntArray:
-    """Return the rows, as an integer array, in the order of their number of items."""
+    """Return the rows, as an integer array, in ascending order of their number of items."""
     return rows[np.argsort(np.count_nonzero(has[rows], axis=1), kind="stable")]
 
 
@@ -91,7 +91,7 @@ def sort_by_length(has: BoolArray, rows: IntArray) -> IntArray:
 def hide(
     baskets: SomeBaskets, rules: Rules, *, way: str, support: Share, confidence: Share, rng: Randomness = None
 ) -> Baskets:
-    """Delete items, or add some, so that the rules are no longer found.
+    """Delete or add items so that the rules are no longer found; return the changed baskets.
 
     Not every method always succeeds: `1.a` may run out of records. `measures.rule_hiding.side_effects` reports the
     number of rules that remain, and the effect on other rules.
@@ -118,7 +118,7 @@ def hide(
     Raises
     ------
     ValueError
-        For an unknown item or method, and for a threshold out of range.
+        If an item or the method is unknown, or if a threshold is out of range.
     """
     expect.one_of("way", way, HIDING_METHODS)
     has = baskets.has.copy()
@@ -130,7 +130,7 @@ def hide(
 def _rule_by_rule(has: BoolArray, task: Task, rng: Generator, change: Callable[..., bool]) -> None:
     """Hide one rule after another (1.a, 1.b and 2.a).
 
-    A change for one rule may bring another one back, so the loop starts over.
+    A change for one rule may make another rule appear again, so the loop is repeated until it changes no more records.
     """
     moved = True
     while moved:
@@ -142,7 +142,7 @@ def _rule_by_rule(has: BoolArray, task: Task, rng: Generator, change: Callable[.
 
 
 def _raise_left(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int) -> bool:
-    """Complete the left side in records that have part of it, so that the confidence falls."""
+    """Add the missing items of the left side to records that have part of this side, so that the confidence falls."""
     wanted = floor(both / task.confidence + ROUNDING) - own + 1
     part = has[:, list(left)].sum(axis=1)
     fits = np.flatnonzero((part < len(left)) & ~find_supporting(has, right))
@@ -152,9 +152,9 @@ def _raise_left(has: BoolArray, task: Task, left: Places, right: Places, both: i
 
 
 def _lower(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int, *, any_side: bool) -> bool:
-    """Delete the least frequent item of a rule from the shortest records that support it.
+    """Delete the least frequent item of a rule from the shortest records that support the rule.
 
-    The item is on the right side of the rule, or on `any_side`.
+    The item is from the right side of the rule or, with `any_side`, from either side.
     """
     rows, frequency = np.flatnonzero(find_supporting(has, left + right)), has.sum(axis=0)
     victim = min(left + right if any_side else right, key=lambda place: (frequency[place], place))
@@ -168,7 +168,7 @@ def _lower(has: BoolArray, task: Task, left: Places, right: Places, both: int, o
 
 
 def _lower_itemsets(has: BoolArray, task: Task, rng: Generator, round_robin: bool) -> None:
-    """Delete the most frequent item of each itemset from its shortest records (2.b), or its items in turn (2.c)."""
+    """Delete each itemset's most frequent item from its shortest records (2.b), or delete its items in turn (2.c)."""
     size = {places: (-len(places), -int(find_supporting(has, places).sum())) for places in task.itemsets}
     for places in sorted(task.itemsets, key=lambda places: size[places]):
         rows = np.flatnonzero(find_supporting(has, places))
@@ -180,7 +180,7 @@ def _lower_itemsets(has: BoolArray, task: Task, rng: Generator, round_robin: boo
 
 
 def _descend(has: BoolArray, task: Task, rng: Generator) -> None:
-    """Descend the lattice to the most frequent subset until one item is left, and delete that item (lattice).
+    """Descend the lattice to the most frequent subset until a single item is left; delete this item (lattice).
 
     The item is deleted from the records in which it is in the smallest number of frequent pairs.
     """
@@ -197,7 +197,7 @@ def _descend(has: BoolArray, task: Task, rng: Generator) -> None:
 
 
 def _pairs(baskets: Baskets, support: float) -> BoolArray:
-    """Return whether each pair of items is frequent: bool array (items, items)."""
+    """Return, as a boolean array (items, items), whether each pair of items is frequent."""
     found = np.zeros((len(baskets.items), len(baskets.items)), dtype=bool)
     for items in itemsets(baskets, support, most=2):
         if len(items) == 2:
@@ -207,7 +207,7 @@ def _pairs(baskets: Baskets, support: float) -> BoolArray:
 
 
 def _lose(has: BoolArray, task: Task, rng: Generator, victims: Callable[..., Sequence[int]]) -> None:
-    """Delete the victims of each sensitive itemset from its records."""
+    """Delete the victims of each sensitive itemset from the records that have the itemset."""
     frequency, shared = has.sum(axis=0), _shared(task.itemsets, has.sum(axis=0))
     for places, rows in _held(has, task):
         has[np.ix_(rows, np.array(victims(places, frequency, shared)))] = False
@@ -219,7 +219,7 @@ def _held(has: BoolArray, task: Task) -> list[tuple[Places, IntArray]]:
 
 
 def _shared(sets: Sequence[Places], frequency: IntArray) -> dict[Places, int]:
-    """Return, for each itemset, the item that it shares with the most itemsets, which then form one group (IGA)."""
+    """Return, for each itemset, the item that it shares with the most itemsets; these form one group (IGA)."""
     victim, left = dict[Places, int](), list(sets)
     while left:
         among = sorted({place for places in left for place in places})
@@ -238,9 +238,9 @@ VICTIMS: dict[str, Callable[..., Sequence[int]]] = {
 
 
 def _commonest(has: BoolArray, task: Task, rng: Generator) -> None:
-    """Delete from each record the item that is in most of its sensitive itemsets (SWA).
+    """Delete, from each sensitive itemset of a record, the item that is in most of these itemsets (SWA).
 
-    All records with such an itemset are changed, so the size of the window makes no difference.
+    All records with a sensitive itemset are changed, so the size of the window makes no difference.
     """
     times = np.zeros(has.shape, dtype=int)
     held = _held(has, task)
@@ -258,7 +258,7 @@ def _in_turn(has: BoolArray, task: Task, rng: Generator, drawn: bool) -> None:
 
 
 def _by_ratio(has: BoolArray, task: Task, rng: Generator, whole: str) -> None:
-    """Empty the records with most sensitive itemsets per other frequent itemset, or delete one item from them.
+    """Empty the records with the most sensitive itemsets per other frequent itemset, or delete items from them.
 
     `whole`: "record" (aggregate), "item" (disaggregate) or "items of the record" (hybrid).
     """
@@ -304,7 +304,7 @@ def _times(has: BoolArray, sets: Sequence[Places]) -> IntArray:
 
 
 def _goes(supported: BoolArray, victim: IntArray, open_: Sequence[Places], whole: str) -> BoolArray:
-    """Return which sensitive itemsets a record loses when it is changed: bool array (rows, itemsets)."""
+    """Return, as a boolean array (rows, itemsets), which sensitive itemsets a changed record loses."""
     if whole != "item":
         return supported
     member = np.zeros((len(open_), int(max(map(max, open_))) + 1), dtype=bool)
@@ -314,7 +314,7 @@ def _goes(supported: BoolArray, victim: IntArray, open_: Sequence[Places], whole
 
 
 def _breaking(held: Sequence[Places]) -> list[int]:
-    """Return a list of items that break all these itemsets; the next item is always the one that breaks the most."""
+    """Return a list of items that break all these itemsets; each next item breaks the most of the rest."""
     found, held = [], list(held)
     while held:
         among = sorted({place for places in held for place in places})
@@ -343,13 +343,13 @@ HIDING_METHODS: dict[str, tuple[Any, ...]] = {
 
 @validated
 def block(baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Share, zeros: Seed = 1) -> Baskets:
-    """Make cells unknown, so that the rules are no longer true with certainty.
+    """Make cells unknown so that the rules are no longer true with certainty; return the changed baskets.
 
-    The shortest records that support a rule get an unknown in place of the least frequent item of its right side, until
-    the lowest possible confidence or support of the rule is below the threshold. For each of these records, other
-    records that lack the item get an unknown in its place, too: if every unknown stood for an item, anyone who fills
-    the unknowns in would find the rules again. In a table, the whole cell is blocked, because the other values of its
-    attribute would disclose the hidden one.
+    In the shortest records that support a rule, the least frequent item of the rule's right side becomes unknown, until
+    the lowest possible confidence or support of the rule is below the threshold. For each of these records, the item
+    also becomes unknown in `zeros` records that lack the item: if every unknown cell concealed an item, anyone could
+    fill in the unknown cells and find the rules again. In a table, all values of the item's attribute become unknown,
+    because the other values would disclose the hidden value.
 
     Parameters
     ----------
@@ -358,11 +358,11 @@ def block(baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Sha
     rules : list of Rule
         The rules to hide.
     support, confidence : float
-        A rule is found from these shares on; above 0, at most 1.
+        A rule is found if it reaches these shares, above 0 and at most 1.
     zeros : int
-        The number of records without the item in which the cell is blocked, for each record with it; from 0. These
-        records have all other items of the rule, so an adversary would expect the item in them. There may be too few
-        such records.
+        The number of records without the item in which the cell is blocked, for each such record with the item; at
+        least 0. If possible, these records have all other items of the rule, so that an adversary would expect the item
+        in these records. There may be too few such records.
 
     Returns
     -------
@@ -372,7 +372,7 @@ def block(baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Sha
     Raises
     ------
     ValueError
-        For an unknown item, and for a threshold out of range.
+        If an item is unknown, or if a threshold is out of range.
     """
     task = Task.of(baskets, rules, support, confidence)
     has, unknown = baskets.has.copy(), np.zeros_like(baskets.has)
@@ -393,7 +393,7 @@ def block(baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Sha
 
 
 def _cell(baskets: Baskets, place: int) -> list[int]:
-    """Return the items that belong to the same cell of a table as this item: a list of int."""
+    """Return a list of the items that belong to the same cell of a table as the given item."""
     if baskets.kinds is None:
         return [place]
     return [other for other, kind in enumerate(baskets.kinds) if kind == baskets.kinds[place]]
