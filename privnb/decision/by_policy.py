@@ -155,7 +155,7 @@ class Decision:
         return int((like.loss <= self.least.loss + self.policy.tolerance + ROUNDING).sum())
 
     def tightest_cap(self, release: pd.Series) -> pd.Series | None:
-        """Return the row of `vectors` for the cap of which a release uses most; None if a risk is unknown."""
+        """Return the row of `vectors` for the cap of which a release uses the largest share; None if unknown."""
         capped = self._capped(release)
         if capped.empty or capped.high.isna().any():
             return None
@@ -284,7 +284,7 @@ def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)]
 
 @validated
 def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
-    """Return each release on each axis of a policy: its caps, and the loss of its users.
+    """Return the numbers of each release on each axis of a policy; the axes are the caps and the loss of the users.
 
     Parameters
     ----------

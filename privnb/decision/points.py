@@ -338,7 +338,7 @@ def _judged(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def are_comparable(releases: pd.DataFrame) -> BoolArray:
-    """Return whether each release can be compared with other releases.
+    """Return, as a boolean array (n,), whether each release can be compared with other releases.
 
     Each of the two losses must have an exact number, bounds, or at least 10 repeats. A release whose loss has only a
     lower bound can be dominated but cannot dominate; see `are_bounded`.
@@ -362,7 +362,9 @@ def are_comparable(releases: pd.DataFrame) -> BoolArray:
 
 
 def are_bounded(releases: pd.DataFrame) -> BoolArray:
-    """Return, for each release, whether no loss has only a lower bound; an exact infinite loss counts as known.
+    """Return, as a boolean array (n,), whether neither loss of a release has only a lower bound.
+
+    An exact infinite loss counts as known.
 
     Parameters
     ----------

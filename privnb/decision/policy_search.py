@@ -128,7 +128,7 @@ class PolicySearch:
 
 
 def other_roles(schema: Schema) -> list[dict[str, Role]]:
-    """Return other roles for neutral columns that an adversary may know, with which a release may comply with a policy.
+    """Return other roles for neutral columns that an adversary may know; with these, a release may meet a policy.
 
     In the first choice of roles, columns with numbers or few values are generalized, and the other columns are left
     out; in the second choice, all these columns are left out. The list is empty if there are no such columns.

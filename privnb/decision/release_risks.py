@@ -26,7 +26,7 @@ NOT_MEASURED, WITHHELD = "not measured", "withheld"  # reasons for an unknown ri
 
 
 def number_of(rows: pd.DataFrame, **more: object) -> Part:
-    """Return the mean over the seeds of rows of results, as plain values, with the key and the ids of these rows.
+    """Return the mean of rows of results over their seeds, as plain values, with the key and the ids of these rows.
 
     The ids are those of `results.csv`.
     """

@@ -123,7 +123,7 @@ def _loss_of(sanitizer: str, axis: str, releases: pd.DataFrame) -> pd.Series:
 
 @validated
 def find_knee(releases: Releases) -> pd.Series | None:
-    """Return the knee of the frontier, beyond which a larger loss of one kind hardly reduces the other; None if none.
+    """Return the knee of the frontier, beyond which a larger loss of one kind hardly reduces the other, or None.
 
     The knee is the efficient release that lies farthest below the straight line between the two ends of the frontier,
     after both losses are scaled so that they range from 0 to 1 between the ends. There is no knee if there are fewer
@@ -217,7 +217,7 @@ def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict[str, Any]:
 
 
 def _relaxed(there: pd.DataFrame, limits: dict[str, float]) -> Iterator[tuple[str, str, float]]:
-    """Yield, for each cap, the least loss to accept instead so that a release meeting the other cap is chosen."""
+    """Yield, for each cap, the smallest larger cap under which a release that meets the other cap can be chosen."""
     for axis in limits:
         kept = _keeping(there, {each: cap for each, cap in limits.items() if each != axis})
         for row in kept.nsmallest(1, f"{axis}_high").to_dict("records"):

@@ -179,7 +179,7 @@ def group_values(dataset: Dataset, name: str, min_count: MinCount = LIMIT) -> Va
 
 
 class _Counted(NamedTuple):
-    """Numbers of people by fine group, `single`; with a person column, also `pairs`, each a group and a person."""
+    """Numbers of people by fine group, `single`; with a person column, also the `pairs` of fine groups and people."""
 
     single: IntArray
     pairs: tuple[IntArray, IntArray] | None
@@ -434,7 +434,7 @@ def _added_uniqueness(unique: pd.DataFrame, dataset: Dataset) -> dict[str, float
 
 @dataclass(frozen=True)
 class ColumnChanges(Question):
-    """Question about the distribution of a release's columns, in the groups of the original, and about its changes."""
+    """Question about the distribution of a release's columns, in the groups of the original, and about the changes."""
 
     primary_measure = "changed_cells"
 

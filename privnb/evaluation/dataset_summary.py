@@ -95,8 +95,8 @@ def count_people(dataset: Dataset, name: AttributeName | None = None) -> pd.Seri
     ----------
     dataset : Dataset
     name : str, optional
-        The attribute; by default, the first numeric quasi-identifier, the first quasi-identifier or the first
-        published attribute.
+        The attribute; if None, the first numeric quasi-identifier, or else the first quasi-identifier, or else the
+        first published attribute.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def measure_uniqueness(dataset: Dataset, *, min_count: MinCount = LIMIT) -> pd.D
     Returns
     -------
     DataFrame
-        One row `unique` (0 to 1) per set of quasi-identifiers; the column `knows` names the set.
+        One row `unique` (0 to 1) per set of quasi-identifiers; the column `knows` lists the attributes of the set.
     """
     row = make_row_builder(dataset, Identity(), "", min_count)
     names = dataset.schema.quasi_identifiers

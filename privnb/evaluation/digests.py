@@ -131,12 +131,12 @@ def list_sources() -> dict[str, Any]:
 
 
 def is_unchanged() -> bool:
-    """Return whether no file of the fingerprint has been written since this process began to load the package."""
+    """Return whether no file of the package's code has been written since this process began to load the package."""
     return all(file.stat().st_mtime < privnb.BEGAN for file in list_sources().values())
 
 
 def digest_bytes(*parts: Any) -> bytes:
-    """Return a digest of byte strings that depends on where each byte string ends."""
+    """Return a digest of byte strings; the digest depends on where each byte string ends."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

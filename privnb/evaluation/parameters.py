@@ -123,7 +123,7 @@ def _find_noisy(dataset: Dataset) -> list[str]:
 
 @validated
 def find_privately_missing(dataset: Dataset) -> list[str]:
-    """Return the numeric quasi-identifiers for which numbers may be missing, and it is not public which are missing."""
+    """Return the numeric quasi-identifiers whose numbers may be missing, unless it is public which are missing."""
     domains = {name: dataset.schema[name].numbers for name in _find_noisy(dataset)}
     return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
 

@@ -71,7 +71,8 @@ def measure_population_uniqueness(
     unique : DataFrame, optional
         The results of `measure_uniqueness`; if None, the function computes these results.
     shares : list of float
-        The share of the people that each sample contains. A sample of fewer than `MIN_SAMPLE` people is not drawn.
+        One share per sample: the share of the people that the sample contains. A sample of fewer than `MIN_SAMPLE`
+        people is not drawn.
     seed : int
         The seed of the samples.
     min_count : int

@@ -7,7 +7,7 @@
 | `parameters` | The parameters of the sanitizer, as text. |
 | `parameter` | The letter of the main parameter, such as "k" or "epsilon". |
 | `bound` | The value of the main parameter. |
-| `randomized` | Whether another seed gives another release of the same records in their order, if none is missing. |
+| `randomized` | Whether another seed gives another release of the same records in the same order, if no record is missing. |
 | `seed` | The seed; empty if nothing was drawn. |
 | `measure` | The name of the measure. |
 | `variant` | The variant of the measure, such as "distinct", "weighted" or "at most"; else empty. |
@@ -19,13 +19,13 @@
 | `target` | The attribute that is guessed or counted. |
 | `group` | The group of people, or the value, that the number is about; empty for everybody. |
 | `value` | The number. |
-| `low` | The lower end of its 95% interval; empty if the number cannot vary. |
-| `high` | The upper end of its 95% interval; empty if the number cannot vary. |
+| `low` | The lower end of the 95% interval of the value; empty if the number cannot vary. |
+| `high` | The upper end of the 95% interval of the value; empty if the number cannot vary. |
 | `baseline` | The same number without the release. |
 | `of` | The number of people that a utility is about, or the sum of their weights; empty for other numbers. |
 | `better` | The direction that the data owner prefers, "higher" or "lower"; empty for a number that only describes. |
 | `status` | Empty if measured; else "withheld", "refused", "unfinished", "unavailable" or "not possible". |
-| `reason` | A sentence for people: why there is no number, and what to do instead. |
+| `reason` | A sentence that states why there is no number, and what to do instead. |
 """
 
 import hashlib
@@ -303,7 +303,7 @@ def summarize_miners(results: Results, miner_set: str = "", *, averages: bool = 
     Returns
     -------
     DataFrame
-        Rows of the miners `worst` and `average`, with `miner_set` in their column of this name.
+        Rows of the miners `worst` and `average`, with `miner_set` in the column `miner_set`.
     """
     expect.kind("miner_set", miner_set, str)
     expect.kind("averages", averages, bool)
@@ -443,7 +443,7 @@ def describe_bounds(low: Any, high: Any) -> str:
 
 
 def estimate_share(people: float, of: int) -> ReportedCount:
-    """Return a share of `of` people with Wilson's 95% interval.
+    """Return the share `people` / `of` with Wilson's 95% interval.
 
     The interval is valid for other people who are drawn at random, one by one, and guessed by the same rule.
     `estimate_share_in_classes` gives a wider interval for people who are right or wrong together.

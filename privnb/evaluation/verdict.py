@@ -183,7 +183,7 @@ class Scenario:
 
         Returns
         -------
-        list of Verdict
+        list of ScenarioVerdict
             The verdicts, in the order of the sanitizers.
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))

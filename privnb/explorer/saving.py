@@ -122,7 +122,7 @@ def save_release(
     """Write the release of a setting with its provenance and its codebook into a new folder in `folder`.
 
     Only the owner can read the folder and its files (modes 700 and 600). The files are written completely or not at
-    all. Nothing is overwritten: a second release of a setting gets a number.
+    all. Nothing is overwritten: a second release of a setting gets a number in its name.
 
     All random draws are made again, from sources that nobody can repeat. These draws are the noise, which comes from
     OpenDP (`rng=None`), the members of each bucket, and the numbers of the buckets. A saved release therefore differs

@@ -1,7 +1,7 @@
 """Policies: TOML files in which an owner states the conditions for a release before its numbers are known.
 
-A policy names the recipients of the release and what they may know, caps each risk, and states the utility that the
-release must keep for its users. `list_policy_names()` names the policies of the package and of other installed
+A policy states the recipients of the release and the facts that they may know, caps each risk, and states the utility
+that the release must keep for its users. `list_policy_names()` lists the policies of the package and of other installed
 packages. Each policy of the package states its source, and whether we have read this source. Another package adds a
 policy by an entry point of the group `privnb.policies`, whose object is the path of a TOML file.
 """

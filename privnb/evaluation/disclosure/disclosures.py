@@ -63,7 +63,7 @@ register_measure(
 
 
 def list_trivial_sanitizers() -> list[Sanitizer]:
-    """Return the sanitizers of sections 1 and 4.1, without quasi-identifiers or without a sensitive attribute."""
+    """Return the trivial sanitizers of sections 1 and 4.1: without quasi-identifiers, or without sensitive values."""
     return [Suppress(), Suppress("sensitive")]
 
 
@@ -221,7 +221,7 @@ class InformationShares(Question):
     that have both privacy and utility.
 
     A row `information_share` with `target` "a4" and `knows` "a1, a3" is 0 if a1 and a3 hold no information about a4,
-    and 1 if they determine a4. The targets are sensitive and neutral attributes; the sets consist of all other
+    and 1 if they determine a4. The targets are sensitive and neutral attributes; the sets are formed from all other
     attributes that the release does not suppress.
     """
 

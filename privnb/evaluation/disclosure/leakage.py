@@ -1,4 +1,4 @@
-"""Leakage of a whole table's release: the probability that a guess about a person is right, and how it increases.
+"""Leakage of a whole table's release: the probability that a guess about a person is right, and its increase.
 
 Each person is an input of a channel; see `measures.disclosure.vulnerability`. The output of the channel is the person's
 cells in a generalization, the person's bucket in a bucketization, and a random row in a release with noise. The
@@ -128,8 +128,8 @@ class KnownAttributes(Question):
     buckets, the adversary guesses the most probable value, and assumes that each person in a bucket may have each value
     of the bucket. An adversary who combines the information of all buckets may do better.
 
-    Each set, which the column `knows` names, has two rows. `identity_vulnerability` is the probability that a guess at
-    the person's row is right (rows traced / people); its baseline is a random row. `sensitive_vulnerability` is the
+    Each set is listed in the column `knows` and has two rows. `identity_vulnerability` is the probability that a guess
+    at the person's row is right (rows traced / people); its baseline is a random row. `sensitive_vulnerability` is the
     probability that a guess at the sensitive value is right; its baseline is the most common value. With more than 10
     quasi-identifiers, only the sets of 1 to 3 of them and the set of all of them are used. A release with noise has no
     classes; it has a single row, whose `status` and `reason` report this.
@@ -349,7 +349,7 @@ def _build_original_channel(dataset: Dataset, sensitive: str) -> Channel:
 
 @lru_cache(maxsize=64)
 def _count_commonest(dataset: Dataset, name: str) -> ReportedCount:
-    """Return the share of the most common value."""
+    """Return the share of people who have the most common value of an attribute."""
     return ReportedCount(dataset.cells[name].value_counts(dropna=False).max(), len(dataset))
 
 

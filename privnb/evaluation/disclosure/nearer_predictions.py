@@ -1,4 +1,4 @@
-"""Predictions by ready-made miners that are nearer to the truth than the release, compared with chance, and by group.
+"""The people for whom ready-made miners come nearer to the truth than the release, compared with chance.
 
 Source: Sramka et al. 2010, section 4.4, Table 2. Small counts are withheld.
 """

@@ -1,1 +1,1 @@
-"""Experiments of the pages on any table, over a store."""
+"""Experiments that the pages show for any table, with a store of results."""

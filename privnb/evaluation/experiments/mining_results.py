@@ -113,8 +113,8 @@ def check_table(dataset: Dataset) -> Dataset:
 def parse_supports(text: str | float, dataset: Dataset, k: int) -> list[float]:
     """Return the minimum supports that the text of a parameter lists.
 
-    A support below k people is raised to k people, because an itemset of fewer people discloses them directly. A
-    support that more than `MAX_ITEMSETS` itemsets reach is doubled repeatedly until at most `MAX_ITEMSETS` itemsets
+    A support below k people is raised to k people, because an itemset of fewer people discloses these people directly.
+    A support that more than `MAX_ITEMSETS` itemsets reach is doubled repeatedly until at most `MAX_ITEMSETS` itemsets
     reach it, because a table with many nearly constant columns has tens of thousands of itemsets, which are too many
     for a page.
 

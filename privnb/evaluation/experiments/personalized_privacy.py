@@ -112,7 +112,7 @@ def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
     Parameters
     ----------
     k, larger : int
-        The k of everybody, and the k that some people ask for.
+        The usual k of all people, and the larger k that some people ask for.
     dataset : Dataset
 
     Returns

@@ -121,7 +121,7 @@ def _suppress(margin: TableOfCounts, k: int) -> SuppressedTable:
 
 
 def _build_width_rows(add: Callable[..., Row], variant: str, width: IntArray, k: int) -> Iterator[Row]:
-    """Yield rows of the share of small counts whose bounds are at most 0, ... people apart, up to four times k."""
+    """Yield rows of the share of small counts with bounds at most N people apart, for N from 0 to about 4 k."""
     for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
         # The parameters identify a row; the bound only repeats one of them as a number.
         of = {"variant": variant, "parameters": f"k={k}, width={most}", "parameter": "width", "bound": most}

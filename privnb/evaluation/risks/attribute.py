@@ -229,7 +229,7 @@ def _score_rows(case: Case, name: str) -> tuple[FloatArray, IntArray]:
 
 
 def _choose_by_person(dataset: Dataset, records: IntArray, *arrays: Any) -> tuple[Any, ...]:
-    """Return the maximum of each array (rows,) over the records of each person, and the numbers of the people."""
+    """Return the maximum of each array (rows,) over the records of each person, and the indices of the people."""
     if dataset.people is None:
         order = np.argsort(records, kind="stable")
         return *(each[order] for each in arrays), records[order]

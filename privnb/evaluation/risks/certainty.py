@@ -1,8 +1,8 @@
 """Certainty: the people whose sensitive value an outsider without private records concludes from the release.
 
-The attribute risk is what a person's participation adds to the records of all others. Certainty is what the release as
-a whole discloses, compared with what the owner declares public: by default, the frequency of each value in the whole
-table. A value that is nearly certain without the release (nearly nobody has a rare illness) does not count as
+The attribute risk is what a person's participation adds to the records of all other people. Certainty is what the
+release as a whole discloses, compared with what the owner declares public: by default, the frequency of each value in
+the whole table. A value that is nearly certain without the release (nearly nobody has a rare illness) does not count as
 disclosed, and neither does a value that the owner calls harmless.
 """
 

@@ -12,7 +12,7 @@ Each attack is made on people of the table and on people of the hold-out, who ar
 
 The `linkability_risk` differs from the criterion: it takes rows that fit a part instead of the nearest rows, compares
 with parts of two different people, and has no control. It reports the whole risk, and the criterion reports the part of
-it that depends on being in the table.
+the risk that depends on being in the table.
 
 Source: Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP 216), section 2.2.2; Giomi, Boenisch,
 Wehmeyer, Tasnadi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, sections 4 and 5.
@@ -92,7 +92,7 @@ class Attempts(NamedTuple):
     successes, n : float
         The number of successes on people of the table, and the number of attempts.
     control, m : float
-        The same for people of the hold-out.
+        The number of successes on people of the hold-out, and the number of attempts.
     guessed : float
         The success rate of a random guess.
     """
@@ -137,7 +137,7 @@ class _Criterion(Question):
         return rows
 
     def _is_withheld(self, case: Case, found: Attempts) -> bool:
-        """Return whether the numbers would disclose for how few people the attack fails."""
+        """Return whether the numbers would disclose a small number of people for whom the attack fails."""
         return min(found.n, found.m) < case.min_count or bool(is_few(found.n - found.successes, case.min_count))
 
 
@@ -146,7 +146,7 @@ class ExcessSinglingOut(_Criterion):
     """The share of predicates learned from the release that single out one person, in excess of the hold-out.
 
     The numbers of people in the table and in the hold-out usually differ. The successes on the hold-out are therefore
-    converted to those on as many people as the table has; see `residual_risk.successes_at_size`.
+    converted to the successes on a hold-out of the same size as the table; see `residual_risk.successes_at_size`.
 
     The interval treats predicates as independent, as in the paper. Many multivariate predicates depend on the same
     people, so that the interval is somewhat too narrow: it contained 0 for 87% of 60 releases of 300 people that were
@@ -191,7 +191,7 @@ class ExcessLinkability(_Criterion):
     Parameters
     ----------
     parts : pair of tuples of str, optional
-        The attributes of the two parts; by default as in `LinkabilityRisk`.
+        The attributes of the two parts; if None, the parts of `LinkabilityRisk`.
     neighbors : int
         The number of rows that are nearest to each part.
     """
@@ -225,9 +225,9 @@ class ExcessLinkability(_Criterion):
 
 @dataclass(frozen=True)
 class ExcessInference(_Criterion):
-    """The share of people whose sensitive value is that of the nearest released row, in excess of the hold-out.
+    """The share of people whose sensitive value equals that of the nearest released row, in excess of the hold-out.
 
-    The adversary knows all other attributes of a person, or those of `known`.
+    The adversary knows all other attributes of a person, or only the attributes in `known`.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class ExcessInference(_Criterion):
     known : tuple of str, optional
         The attributes that the adversary knows.
     tolerance : float
-        A guessed number is right if it differs from the person's own by at most this share of the guess. 0: only an
+        A guessed number is right if it differs from the true number by at most this share of the guess. If 0, only an
         equal number is right.
     """
 
@@ -330,5 +330,5 @@ def _list_names(dataset: Dataset, published: Published) -> list[str]:
 
 
 def build_criteria(dataset: Dataset) -> list[Question]:
-    """Return the three criteria as questions to a release; inference for each sensitive attribute."""
+    """Return the three criteria as questions about a release; inference has a question for each sensitive attribute."""
     return [ExcessSinglingOut(), ExcessLinkability(), *map(ExcessInference, dataset.schema.sensitive)]

@@ -1,6 +1,7 @@
 """Scores of a risk: the probability that an adversary is right about each person, with the release and without it.
 
-The mean over people, the worst-off person, the interval and the numbers of groups follow from these two arrays.
+The mean over people, the risk of the worst-off person, the interval and the risks of groups follow from these two
+arrays.
 """
 
 from __future__ import annotations
@@ -233,7 +234,7 @@ def compute_paired_interval(differences: np.ndarray, classes: np.ndarray | None 
 
 
 def find_owners(dataset: Dataset, release: Release) -> IntArray:
-    """Return the person of each row of a release: an index of `Dataset.people`, or of a record if there is none."""
+    """Return the person of each row of a release: an index of `Dataset.people`, or of a record if that is None."""
     records = np.arange(len(dataset)) if release.records is None else release.records
     return records if dataset.people is None else dataset.people[records]
 
