@@ -7,7 +7,7 @@
 | `parameters` | The parameters of the sanitizer, as text. |
 | `parameter` | The letter of the main parameter, such as "k" or "epsilon". |
 | `bound` | The value of the main parameter. |
-| `randomized` | Whether another seed gives another release of the same records in the same order, if no record is missing. |
+| `randomized` | Whether other seeds give other releases of the same records in their order, if no record is missing. |
 | `seed` | The seed; empty if nothing was drawn. |
 | `measure` | The name of the measure. |
 | `variant` | The variant of the measure, such as "distinct", "weighted" or "at most"; else empty. |
