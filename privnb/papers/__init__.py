@@ -1,7 +1,7 @@
-"""The experiments and printed numbers of the papers, their errata, and the ledger, in one file or folder per paper.
+"""The ledger, and one file or folder per paper with the paper's experiments, printed numbers and errata.
 
-Each evaluation is one task of `store.run_tasks`, which keeps the result under the content of the inputs. An interrupted
-run continues where it stopped, and two notebooks that need the same number compute it once.
+Each evaluation is one task of `store.run_tasks`, which stores the result under a key that the inputs determine. An
+interrupted run continues where the run stopped. A number that two notebooks need is computed once.
 """
 
 from privnb.papers.aggarwal_yu_2008.hypertension import measure_hypertension, measure_hypertension_results

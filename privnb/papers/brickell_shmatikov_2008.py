@@ -1,4 +1,4 @@
-"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset, and with other sanitizers."""
+"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset, also with sanitizers not in the paper."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,10 +36,10 @@ GROUP = 7  # sanitizers per task: each task mines U_base again, and an interrupt
 
 @dataclass(frozen=True)
 class DataSet:
-    """A study for the comparison, its sensitive attribute, and the neutral attribute that the researcher predicts.
+    """A dataset to compare, the sensitive attribute, and the neutral attribute that the researcher predicts.
 
-    `workload` is empty if no neutral attribute has categories. The researcher then predicts only the sensitive
-    attribute.
+    `workload`, the neutral attribute, is empty if no neutral attribute has categories. In this case, the researcher
+    predicts only the sensitive attribute.
     """
 
     HINT = "data_sets(studies) gives them."
@@ -49,15 +49,16 @@ class DataSet:
 
     @property
     def targets(self) -> list[str]:
-        """The workloads of the researcher: Figures 1 and 2, then Figures 3 and 4."""
+        """The workloads of the researcher: first the one of Figures 1 and 2, then the one of Figures 3 and 4."""
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
 
 
 @validated
 def list_data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = "") -> list[DataSet]:
-    """Return the data sets to compare from the studies of one description.
+    """Return the data sets to compare, chosen from the studies of one description.
 
-    These are the paper's two data sets if both exist; otherwise, all data sets.
+    If both data sets of the paper exist, the result contains only these two; otherwise, the result contains all data
+    sets.
 
     The adversary predicts the first categorical sensitive attribute.
 
@@ -66,10 +67,10 @@ def list_data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str
     studies : list of Dataset
         The result of `load_studies`.
     study : str
-        The only study to compare. If it is empty, the studies are chosen as above.
+        The only study to compare. If `study` is empty, the studies are chosen as described above.
     workload : str
-        The attribute that the researcher predicts in the studies where it is neutral. By default, it is the attribute
-        of the paper, or the first categorical neutral attribute of other tables.
+        The attribute that the researcher predicts in the studies where the attribute is neutral. By default, the
+        attribute is the one of the paper or, for other tables, the first categorical neutral attribute.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def list_data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str
     Raises
     ------
     ValueError
-        For a `workload` that no study has.
+        If no study has the attribute `workload`.
     """
     named = {data.name.split(" (")[0].rpartition("/")[2]: data for data in studies}
     names = [study] if study in named else list(PAPER) if set(PAPER) <= set(named) else list(named)
@@ -112,7 +113,7 @@ def check_comparison(
     target: str = "",
     seeds: Seed = 0,
 ) -> None:
-    """Refuse invalid arguments before anything is mined, instead of minutes later.
+    """Raise ValueError for invalid arguments before the first miner runs, instead of minutes later.
 
     Parameters
     ----------
@@ -121,18 +122,18 @@ def check_comparison(
     profile : str
         The amount of work, one of `PROFILES`.
     researcher : str
-        The miners of `compare_others`. If it is empty, the miners of the profile are used.
+        The miners of `compare_others`. If `researcher` is empty, the miners of the profile are used.
     neutral, knows
         See `compare_others`.
     miners, target
-        For `sramka_2010.gains` of the dataset.
+        The arguments of `sramka_2010.gains` for this dataset.
     seeds : int
         The number of seeds, 0 or more.
 
     Raises
     ------
     ValueError
-        For an unknown name, and for miners of which none can predict the attribute.
+        If a name is unknown, or if none of the miners can predict the attribute.
     """
     size, mined = profiles.find_profile(profile), check_published(dataset, target or choose_target(dataset))
     profiles.list_seeds(seeds, 1)
@@ -153,7 +154,7 @@ def compare_with_and_without(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Measure Table 2: `workload.WorkloadUtility` with all quasi-identifiers and without them.
+    """Measure Table 2, `workload.WorkloadUtility` with all quasi-identifiers and without any quasi-identifier.
 
     Parameters
     ----------
@@ -200,11 +201,12 @@ def compare_sanitizers(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Measure Table 3 and Figures 1 to 4: the gains of adversary and researcher from fifteen releases per data set.
+    """Measure Table 3 and Figures 1 to 4, the gains of adversary and researcher from fifteen releases per data set.
 
-    The sanitizers are the same for both workloads of a data set, and equal releases are mined once. U_base belongs to
-    the best miner of each set, because one miner is not a standard for another. The miner J48 of Weka reads all
-    releases; the other two are used only for U_base and for the neutral workload, as in the paper.
+    The sanitizers are the same for both workloads of a data set, and equal releases are mined once. U_base is the
+    utility that the best miner of each set of miners attains from a trivial release; each set has its own U_base,
+    because the result of one miner is not a standard for another miner. Only one of the three Weka miners, J48, reads
+    all releases; the other two are used only for U_base and for the neutral workload, as in the paper.
 
     Parameters
     ----------
@@ -212,16 +214,16 @@ def compare_sanitizers(
     profile : str
         The miners, seeds and folds, one of `PROFILES`.
     miners, seeds : str, int
-        The miners and seeds of the main set. If they are empty or 0, those of the profile are used.
+        The miners and the number of seeds of the main set. If `miners` is empty or `seeds` is 0, the profile decides.
     min_count : int
-        Numbers of fewer people are withheld.
+        Numbers about fewer people than this are withheld.
     store : str
         The folder for finished results. If it is empty, no results are kept.
 
     Returns
     -------
     DataFrame
-        Rows of `disclosures.Disclosure` and, for each target, of `workload.WorkloadGain`.
+        The rows of `disclosures.Disclosure` and, for each target, the rows of `workload.WorkloadGain`.
     """
     cases = []
     for each in sets:
@@ -244,21 +246,23 @@ def compare_others(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Compare one sanitizer of each kind as `compare_sanitizers` does, with a neutral workload if possible.
+    """Compare one sanitizer of each kind in the way of `compare_sanitizers`, with a neutral workload if there is one.
 
-    The comparison goes beyond the paper, and covers the number of data sets of the profile: one in the quick profile. A
-    release with noise has no classes, so the adversary guesses with the miners of the researcher. Weka is not used.
+    The paper does not contain this comparison. The profile sets the number of data sets; the quick profile has one data
+    set. A release with noise has no classes, so the adversary guesses with the miners of the researcher. Weka is not
+    used.
 
     Parameters
     ----------
     sets, profile, miners, seeds, min_count, store
         See `compare_sanitizers`.
     neutral : str
-        The attributes that the researcher uses in addition to quasi-identifiers and sensitive attributes: names of
-        neutral attributes separated by commas, each for the data sets in which it is neutral, or "all".
+        The attributes that the researcher uses in addition to quasi-identifiers and sensitive attributes: "all", or
+        names of neutral attributes separated by commas. A name has an effect only in the data sets in which the
+        attribute is neutral.
     knows : str
-        The attributes that the adversary knows in addition to quasi-identifiers, in the same form. If it is empty, the
-        adversary knows only the quasi-identifiers.
+        The attributes that the adversary knows in addition to quasi-identifiers, in the same form as `neutral`. If
+        `knows` is empty, the adversary knows only the quasi-identifiers.
 
     Returns
     -------
@@ -280,7 +284,10 @@ def compare_others(
 
 
 def measure_coins() -> pd.DataFrame:
-    """Measure section 7: `disclosures.InformationShares` of coin tosses, intact, without a2 and trivially sanitized."""
+    """Measure `disclosures.InformationShares` of the coin tosses of section 7.
+
+    The releases are the original, the release without a2, and the trivially sanitized releases.
+    """
     sanitizers = [Identity(), Suppress("a2"), *disclosures.list_trivial_sanitizers()]
     return answer_for_each(load("coins"), sanitizers, disclosures.InformationShares())
 
@@ -303,7 +310,7 @@ STATEMENTS: tuple[tuple[Sanitizer, str, str, str, float], ...] = (
 
 @validated
 def check_statements(shares: Results) -> pd.DataFrame:
-    """Compare the statements of section 7 with the measured shares of the information.
+    """Compare the statements of section 7 with the measured shares of information.
 
     Statements about releases that are not in the results are left out.
 
@@ -315,8 +322,8 @@ def check_statements(shares: Results) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per statement: the claimed share, the known attributes, the measured share, the shares for any set of
-        known attributes, and whether the statement holds.
+        One row per statement: the claimed share, the known attributes, the measured share, the measured shares for all
+        sets of known attributes, and whether the statement is true.
     """
     rows = []
     for release, words, target, others, claimed in STATEMENTS:
@@ -332,7 +339,7 @@ def check_statements(shares: Results) -> pd.DataFrame:
 
 
 class _Case(NamedTuple):
-    """A comparison; `sanitizers` maps each sanitizer to the first sanitizer with the same release."""
+    """One comparison; `sanitizers` maps each sanitizer to the first sanitizer with an equal release."""
 
     data: DataSet
     target: str
@@ -346,7 +353,7 @@ class _Case(NamedTuple):
 
 
 class _Miners(NamedTuple):
-    """A set of the profile: `base` for U_base, `every` for all releases."""
+    """A set of miners of the profile; the miners `base` determine U_base, and the miners `every` read all releases."""
 
     name: str
     base: Sequence[Any]
@@ -356,7 +363,7 @@ class _Miners(NamedTuple):
 
 
 def _list_miner_sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> Iterator[_Miners]:
-    """Yield the sets of miners of the profile that can run here, the main set first."""
+    """Yield the sets of miners of the profile that can run on this machine, the main set first."""
     sets = profiles.find_profile(profile).workloads
     main, *_ = sets
     many = {names: repeats for names, (repeats, _) in sets.items()}
@@ -367,7 +374,10 @@ def _list_miner_sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> I
 
 
 def _compare(cases: Sequence[_Case], sets: Sequence[_Miners], min_count: MinCount, store: Folder) -> pd.DataFrame:
-    """Return the rows of both sides for each case: first U_base of each set of miners, then all releases in groups."""
+    """Return the rows of adversary and researcher for each case.
+
+    The function computes U_base of each set of miners first, and then mines all releases in groups.
+    """
     if not cases:
         return tidy([])
     runs = {
@@ -412,7 +422,10 @@ def _compare(cases: Sequence[_Case], sets: Sequence[_Miners], min_count: MinCoun
 
 
 def _adversary(case: _Case, main: _Miners, min_count: MinCount) -> Iterator[Any]:
-    """Yield the tasks of the adversary: exact for releases with classes, with the main miners for others."""
+    """Yield the tasks of the adversary.
+
+    The gains are exact for releases with classes. From releases with noise, the adversary guesses with the main miners.
+    """
     data, sensitive = case.data.dataset, case.data.sensitive
     asked = partial(disclosures.Disclosure.of, data, sensitive=sensitive, knows=case.knows)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
@@ -426,7 +439,7 @@ def _adversary(case: _Case, main: _Miners, min_count: MinCount) -> Iterator[Any]
 
 
 def _find_best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
-    """Return the trivial sanitizer and the miner of U_base; None if no miner finished or all numbers are withheld."""
+    """Return the trivial sanitizer and the miner of U_base, or None if no number was measured or all are withheld."""
     rows = trivial[trivial.measure == "workload_utility"].dropna(subset="value")
     if rows.empty:
         return None
@@ -437,14 +450,14 @@ def _find_best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
 
 
 def _group_equal(dataset: Dataset, sanitizers: Iterable[Sanitizer]) -> dict[Sanitizer, Sanitizer]:
-    """Return `{sanitizer: the first one whose release has an equal table}`, for sanitizers without random draws."""
+    """Return, for each sanitizer without random draws, the first sanitizer whose release has an equal table."""
     first: dict[bytes, Sanitizer] = {}
     tables = {each: digest(disclosures.sanitize_or_replace(dataset, each).table) for each in sanitizers}
     return {each: first.setdefault(table, each) for each, table in tables.items()}
 
 
 def _repeat_shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]) -> pd.DataFrame:
-    """Return the rows, with those of a release repeated for each other sanitizer with an equal release."""
+    """Return the rows, and repeat the rows of each release for every other sanitizer with an equal release."""
     again = (
         _select_release(rows, first).assign(**describe_setting(each))
         for each, first in sanitizers.items()
@@ -454,7 +467,7 @@ def _repeat_shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]
 
 
 def _select_release(rows: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
-    """Return the rows of the releases of a sanitizer."""
+    """Return the rows that describe releases of a sanitizer."""
     own = describe_setting(sanitizer)
     return rows[(rows.sanitizer == own["sanitizer"]) & (rows.parameters == own["parameters"])]
 
@@ -464,7 +477,7 @@ def _categories(dataset: Dataset, *roles: Role) -> list[str]:
 
 
 def _select_neutral(dataset: Dataset, names: str, target: str) -> str:
-    """Return the names that are neutral attributes of this dataset, without the target, or return "all"."""
+    """Return the names of neutral attributes of this dataset, without the target; return "all" if `names` is "all"."""
     if names == "all":
         return names
     given = parse_names(names)
@@ -472,7 +485,7 @@ def _select_neutral(dataset: Dataset, names: str, target: str) -> str:
 
 
 def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
-    """Refuse a name that is not a neutral attribute of any data set."""
+    """Raise ValueError if a name is not a neutral attribute of any data set."""
     there = {name for each in sets for name in each.dataset.schema.names(Role.NEUTRAL)}
     asked = [name for text in texts if text != "all" for name in parse_names(text)]
     if unknown := [name for name in asked if name not in there]:

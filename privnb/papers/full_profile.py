@@ -1,7 +1,8 @@
-"""The numbers of longer runs, which are part of the package because measuring them takes hours.
+"""The numbers of longer runs, which the package contains because measuring these numbers takes hours.
 
-Only `make ledger` writes `full_profile.csv`. This command runs the notebooks that re-run papers, in their second
-reading and with the profile `full`, continues where an earlier run stopped, and takes the numbers from their ledgers.
+Only `make ledger` writes `full_profile.csv`. This command runs the notebooks that re-run papers, with the second
+reading of each paper and with the profile `full`. The command continues where an earlier run stopped, and takes the
+numbers from the ledgers of the notebooks.
 """
 
 import subprocess
@@ -22,7 +23,7 @@ WHEN = ["date", "commit"]
 
 
 def read_numbers(path: str | Path = PATH) -> pd.DataFrame:
-    """Return the numbers of a file, by default of the shipped file: a frame with columns `NAME`, `FOUND` and `WHEN`."""
+    """Return the numbers of a file (default: the shipped file) as a frame with columns `NAME`, `FOUND` and `WHEN`."""
     missing = {name: [""] for name in ("measured", "lowest", "highest", "difference")}
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
 
@@ -40,7 +41,8 @@ def fill_missing(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) ->
     Returns
     -------
     DataFrame
-        The rows of `compared` with the columns `WHEN`, which are empty if the number comes from the run or is missing.
+        The rows of `compared` with the columns `WHEN`, which are empty in a row whose number comes from the run or is
+        missing.
     """
     shipped = (read_numbers() if shipped is None else shipped).set_index(NAME)
     filled = compared.set_index(NAME).assign(**dict.fromkeys(WHEN, ""))
@@ -56,9 +58,10 @@ def write_numbers(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.
     Parameters
     ----------
     reports : list of str or Path
-        Folders of reports with the profile `full`. If two reports measured the same number, the first one counts.
+        Folders of reports with the profile `full`. If two reports measured the same number, the function writes the
+        number of the first report.
     path : str or Path
-        The file.
+        The file to write.
 
     Returns
     -------

@@ -1,38 +1,44 @@
 """The ledger: every number that the papers print, compared with the number that this package measures.
 
 `published.csv` is written before any run and has one line per printed number. The columns of the file are `source,
-item`; the place in the paper (`block, row, column`: a table, a figure or a section; `reading` separates the
-measurements of one cell); `published, tolerance, unit`; the selector of the measurement (`dataset, sanitizer,
-parameters` and the columns of `results.QUESTION_COLUMNS`); `obstacle` and `note`. The selector finds the row of the
-tidy results with exactly these values. The selector is empty if nothing measures the number, and then `note` gives the
-reason. `published` is the printed string without thousands separators; if `unit` is `%`, a measured fraction is
-compared in percent. `obstacle` explains why no known reading could give the number: such a row is `not reproducible` in
-every run, even if a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
-(education by taxonomy, "C", instead of the default numeric range, "N5"), `/distinct` (each distinct released record
-counts once, instead of each person) and `/weka` (the miners of the real Weka, instead of models of scikit-learn). The
-selector of a Weka row has a miner such as "Weka trees.J48", or the set "Weka", without a version: it finds the results
-of any version, and the note names the version. A single miner is found in every set that contains it.
+item`; the place in the paper (`block` is a table, a figure or a section; `row` and `column` are the cell in the block;
+`reading` distinguishes several measurements of one cell); `published, tolerance, unit`; the selector of the measurement
+(`dataset, sanitizer, parameters` and the columns of `results.QUESTION_COLUMNS`); `obstacle` and `note`. The selector
+finds the row of the tidy results with exactly these values. If no experiment measures the number, the selector is
+empty, and `note` gives the reason. `published` is the printed string without thousands separators; if `unit` is `%`, a
+measured fraction is compared in percent. `obstacle` explains why no reading of the paper that we know could give the
+number. A row with an obstacle is `not reproducible` in every run, even if a measurement is close to the number by
+chance. A second reading of a cell is a separate item with one of three endings: `/taxonomy` (education by taxonomy,
+"C", instead of the default numeric range, "N5"), `/distinct` (each distinct released record counts once, instead of
+each person) and `/weka` (the miners of the real Weka, instead of models of scikit-learn). The selector of a Weka row
+has a miner such as "Weka trees.J48", or the set "Weka", without a version. The selector finds the results of any
+version, and the note names the version. A selector with a single miner finds this miner in every set that contains the
+miner.
 
-Tolerances are absolute, in the unit of the printed number, rounded down, and never loosened to pass:
+Tolerances are absolute, in the unit of the printed number, and rounded down. A tolerance is never increased so that a
+number passes. The tolerances are:
 
 - 0 for numbers that data or arithmetic determine: record counts, domain sizes, baselines, gains on the intact and on
   the suppressed table, worked examples. Only the printed digits count.
 - Sramka's Table 1, as a share of the printed count: 0.05% for naive Bayes on the original data (only the order and the
-  folds can differ); 0.5% for the tree learners there (scikit-learn's differ from Weka's) and for all cells under
-  noise; 1% under k-anonymity, because the taxonomies are not published, and 2.5% in the second reading. The tolerance
-  of a decline is the sum of the shares of its two cells, in percentage points.
-- Sramka's Table 2: under noise 1.5% for scenario A, and half of the printed count (a factor of two) for B; 0 for the
-  other cells, whose spread is unknown. Table 3: 25% for accuracy gains, 9% for knowledge gains.
+  folds can differ); 0.5% for the tree learners on the original data (those of scikit-learn differ from those of Weka)
+  and for all cells under noise; 1% under k-anonymity, because the taxonomies are not published, and 2.5% in the second
+  reading. A decline is computed from two cells; its tolerance is the sum of the tolerances of these cells, in
+  percentage points.
+- Sramka's Table 2: under noise, 1.5% of the printed count for scenario A, and half of the printed count (a factor of
+  two) for scenario B; 0 for the other cells, whose spread is unknown. Table 3: 25% for accuracy gains, 9% for knowledge
+  gains.
 - The real Weka: 0.05% for naive Bayes and J48 on the original data, otherwise the tolerance of the scikit-learn
 models.
-  Under noise and for the forest it was 1%, until a number that was measured twice was `within` in one row and
-  `differs` in the other.
-- Brickell and Shmatikov: 0.15 percentage points for cross-validated accuracies, the noise of the folds; 0.006 and
-  0.013 for the accuracy and knowledge gains of sanitized tables, because variants of Mondrian differ by these amounts.
+  Under noise and for the forest, the tolerance was 1% in the past; it was changed because a number that was measured
+  twice was `within` in one row and `differs` in the other.
+- Brickell and Shmatikov: 0.15 percentage points for cross-validated accuracies, because this is the noise of the folds;
+  0.006 and 0.013 for the accuracy and knowledge gains of sanitized tables, because variants of Mondrian differ by these
+  amounts.
 - Li and Li: one unit of the last digit for Q, because printed shares may be adjusted to sum to 1; half a unit for the
   `U_loss` of the trivial release; one unit for the end of an axis.
 
-The shares come from re-running the papers with other tools before this package was written.
+The shares were determined by re-running the papers with other tools before this package was written.
 """
 
 from collections.abc import Mapping
@@ -65,7 +71,7 @@ NEEDS_WEKA = "this number needs Weka 3.6: install Weka, and run privnb report -p
 
 
 def read_published() -> pd.DataFrame:
-    """Return the printed numbers as strings: a frame with the columns `PUBLISHED_COLUMNS`, one row per number."""
+    """Return the printed numbers as a frame of strings with the columns `PUBLISHED_COLUMNS`, one row per number."""
     return pd.read_csv(Path(__file__).with_name("published.csv"), dtype=str, keep_default_na=False)
 
 
@@ -73,17 +79,19 @@ def compare_with_published(results: pd.DataFrame, published: pd.DataFrame | None
     """Return the ledger: one row per printed number, in the order of `published` (default: `read_published()`).
 
     `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are averaged.
-    A missing value was withheld because it would reveal a count of few people, so its row is withheld too. If the
-    results have rows of single miners, the note names the miners of an average, the worst miner, and the miners of Weka
-    without a result. The note of a Weka row that was not measured names the command that measures it.
+    A value is missing if it was withheld because it would reveal a count of few people; the row of a missing value is
+    `withheld`. If the results have rows of single miners, the note of an average names its miners, the note of a worst
+    result names the worst miner, and both notes name the Weka miners without a result. The note of a Weka row that was
+    not measured names the command that measures the number.
 
     The frame has the columns `COLUMNS`. `published` is a string as printed. `measured`, `difference` (measured minus
-    published, best at 0) and `tolerance` are floats in the unit of the printed number, NaN if nothing was measured.
-    These floats have 10 significant digits, so that every machine writes them in the same way. `lowest` and `highest`
-    are the smallest and the largest value of several seeds, NaN for one seed. A row without a selector is `out of
-    scope`.
+    published; 0 is best) and `tolerance` are floats in the unit of the printed number. `measured` and `difference` are
+    NaN if nothing was measured. These floats have 10 significant digits, so that every machine writes them in the same
+    way. `lowest` and `highest` are the smallest and the largest value of several seeds, and NaN if there is one seed. A
+    row without a selector is `out of scope`.
 
-    Raises ValueError if a column is missing, or if the results hold two values for one seed or two versions of Weka.
+    Raises ValueError if a column is missing, if the results hold two values for one seed, or if they hold two versions
+    of Weka.
     """
     published = read_published() if published is None else published
     rows = _rows(results)
@@ -96,9 +104,10 @@ def compare_with_published(results: pd.DataFrame, published: pd.DataFrame | None
 
 
 def have_same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
-    """Return whether `measured`, rounded half up to the digits of the string `printed`, equals it in every digit.
+    """Return whether `measured`, rounded half up to the digits of the string `printed`, is equal to `printed`.
 
-    Only zero equals a printed zero, because rounding means nothing without a digit.
+    A printed zero equals only a measured zero, because a zero has no significant digit to which a number can be
+    rounded.
 
     >>> have_same_digits("0.1034", 0.1034452), have_same_digits("0.1034", 0.10345), have_same_digits("0", 0.0004)
     (True, False, False)
@@ -110,7 +119,7 @@ def have_same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
 
 
 def _row(entry: dict[str, str], cases: Cases, failures: pd.DataFrame) -> dict[str, Any]:
-    """Return the row of the ledger for one printed number, both as dicts."""
+    """Return the row of the ledger for one printed number, as a dict."""
     case = cases.get(tuple(entry[column] for column in CASE), failures.head(0))
     # Most numbers have no case, and comparing empty frames would take most of the time.
     found = case if case.empty else case[(case[WHO] == [entry[column] for column in WHO]).all(axis=1)]
@@ -135,14 +144,18 @@ def _row(entry: dict[str, str], cases: Cases, failures: pd.DataFrame) -> dict[st
 
 
 def _round(value: float | Decimal) -> Decimal:
-    """Return a float as a decimal of 10 significant digits, at most 12 after the point; the rest is machine noise."""
+    """Return a float as a decimal with 10 significant digits and at most 12 digits after the point.
+
+    Further digits may differ between machines.
+    """
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
 def _rows(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the results as texts, with `seed`, `value` and `status`; single miners have no set.
+    """Return the results as texts, with `seed`, `value` and `status`; rows of single miners have an empty `miner_set`.
 
-    The `version` of Weka is in a column of its own, and the names of its miners do not contain it: "Weka trees.J48".
+    The version of Weka is in the column `version`, and the names of miners do not contain the version: "Weka
+    trees.J48".
     """
     expect.table("results", results, [*SELECTOR, "seed", "value", "status"], "Pass the tidy results whole.")
     rows = results[[*SELECTOR, "status"]].astype(object).fillna("").astype(str)
@@ -164,7 +177,7 @@ def _rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_versions(rows: pd.DataFrame) -> None:
-    """Refuse results of two versions of Weka in one case."""
+    """Raise ValueError if the results of one case are from two versions of Weka."""
     for case, versions in rows[rows["version"] != ""].groupby(CASE, sort=False)["version"].unique().items():
         if len(versions) > 1:
             raise UsageError(
@@ -174,7 +187,7 @@ def _check_versions(rows: pd.DataFrame) -> None:
 
 
 def _circumstances(entry: dict[str, str], found: pd.DataFrame, case: pd.DataFrame, failures: pd.DataFrame) -> list[str]:
-    """Return notes on how a number was measured, or why it was not; `found`: its rows of the results."""
+    """Return notes on how a number was measured or why it was not measured; `found`: the rows of its results."""
     miner = entry["miner"]
     real = entry["miner_set"] == _WEKA or weka.is_weka(miner)
     failed = _failed(entry, failures) if real else {}
@@ -201,7 +214,7 @@ def _circumstances(entry: dict[str, str], found: pd.DataFrame, case: pd.DataFram
 
 
 def _name_averaged(average: pd.DataFrame, own: pd.DataFrame, failed: int) -> str:
-    """Return a note on the miners of an average; empty if the average of `own` differs from it."""
+    """Return a note on the miners of an average, or an empty text if the mean of `own` differs from this average."""
     means = own.groupby("miner")["value"].agg(lambda values: values.mean(skipna=False))
     if means.empty or not isclose(means.mean(skipna=False), average["value"].mean(), rel_tol=ROUNDING):
         return ""
@@ -211,7 +224,7 @@ def _name_averaged(average: pd.DataFrame, own: pd.DataFrame, failed: int) -> str
 
 
 def _name_worst(worst: pd.DataFrame, own: pd.DataFrame) -> str:
-    """Return a note on the miners with the worst result, or an empty text."""
+    """Return a note on the miners with the worst result, or an empty text if no miner of `own` has this result."""
     attained = own.merge(worst[["seed", "value"]], on=["seed", "value"])["miner"]
     if attained.empty:
         return ""
@@ -221,7 +234,7 @@ def _name_worst(worst: pd.DataFrame, own: pd.DataFrame) -> str:
 
 
 def _failed(entry: Mapping[str, str], failures: pd.DataFrame) -> dict[str, str]:
-    """Return the Weka miners without a result in a case: `{name: "unfinished", "unavailable" or "refused"}`."""
+    """Return the status of each Weka miner without a result in a case: "unfinished", "unavailable" or "refused"."""
     settings = [[entry[column] for column in SETTING_COLUMNS]]
     if entry["measure"] == "utility_decline":
         settings.append(["Identity", ""])  # no decline without the original's utility

@@ -1,6 +1,6 @@
 """The ledger as a page: the tables and figures of each paper, with the measured numbers below the published ones.
 
-Radio buttons and CSS select the rows, without a script.
+Readers select rows with radio buttons, which need only CSS and no script.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,17 +38,17 @@ MEASURED = "measured"  # how the first reading of a cell is called
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """The published numbers compared with those that the notebooks of a report measured.
+    """The published numbers, compared with the numbers that the notebooks of a report measured.
 
-    `compared`: a table of `ledger.compare_with_published`, with a column `notebook` for the notebook that measured each
-    number.
+    `compared`: a table of `ledger.compare_with_published` with the additional column `notebook`, the name of the
+    notebook that measured the number.
     """
 
     compared: pd.DataFrame
 
     @classmethod
     def of(cls, tables: Mapping[str, pd.DataFrame]) -> "Ledger":
-        """Compare the results of notebooks, by name, each from a run in the setting of its paper."""
+        """Return the ledger of the results of notebooks, by name; each notebook was run in the setting of its paper."""
         printed = read_published()
         results = pd.concat([*tables.values()], ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
         compared = compare_with_published(results, printed)
@@ -66,15 +66,15 @@ class Ledger:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The rows of `ledger.csv`, in which numbers of a longer run fill the rows that this one did not measure."""
+        """The rows of `ledger.csv`, in which numbers of a longer run fill the rows that this report did not measure."""
         return full_profile.fill_missing(self.compared)
 
     @property
     def by_notebook(self) -> dict[str, list[Cell]]:
         """The published tables and figures that each notebook measured.
 
-        Each table or figure has a `title`, a `paper`, an `anchor` on the page of the ledger, and `counts`: the number
-        of published numbers by status, in words.
+        Each table or figure has a `title`, a `paper`, an `anchor` on the page of the ledger, and `counts`, the number
+        of published numbers with each status in words.
         """
         found: dict[str, list[Cell]] = {}
         if "notebook" not in self.compared:
@@ -88,14 +88,14 @@ class Ledger:
         return found
 
     def page(self, templates: Any, shipped: pd.DataFrame | None = None) -> str:
-        """Return the HTML of the page `ledger.html`, which needs no other file.
+        """Return the HTML of the page `ledger.html`, which can be read without any other file.
 
         Parameters
         ----------
         templates : jinja2.Environment
-            The templates of the other pages, whose style sheet this page shares.
+            The templates of the other pages; this page has the same style sheet as these pages.
         shipped : DataFrame
-            The numbers of the full profile. By default, these are the shipped numbers.
+            The numbers of the full profile; by default, the shipped numbers.
         """
         import jinja2
         from markupsafe import Markup
@@ -122,7 +122,7 @@ class Ledger:
 
 
 def _cited(title: str) -> str:
-    """Return the citation of a paper in a text.
+    """Return the short citation of a paper for use in a text.
 
     >>> _cited("Li, Li: On the Tradeoff Between Privacy and Utility in Data Publishing. KDD 2009")
     'Li and Li 2009'
@@ -137,18 +137,18 @@ def _anchor(source: str, title: str) -> str:
 
 
 def _counts(column: pd.Series, order: Iterable[str]) -> dict[str, int]:
-    """Return how often each value of `order` occurs in a column, without values that do not occur."""
+    """Return the number of occurrences of each value of `order` in a column, without values that do not occur."""
     counts = column.value_counts()
     return {name: int(counts[name]) for name in order if name in counts}
 
 
 def _printed(rows: pd.DataFrame) -> int:
-    """Return the number of published numbers in these rows, each counted once even if it has several readings."""
+    """Return the number of published numbers in these rows; a number with several readings counts once."""
     return len(rows[NUMBER].drop_duplicates())
 
 
 def _best_statuses(rows: pd.DataFrame) -> pd.Series:
-    """Return the status of the best reading of each published number."""
+    """Return, for each published number, the status of its best reading."""
     ranks = rows["status"].map({status: rank for rank, status in enumerate(BEST_FIRST)})
     return rows.loc[ranks.groupby([rows[name] for name in NUMBER]).idxmin(), "status"]
 
@@ -162,14 +162,14 @@ def _place(row: Cell) -> str:
 
 
 def _paper(source: str, rows: pd.DataFrame) -> Cell:
-    """Return a paper with its tables and figures, of which those that nothing can measure come last."""
+    """Return a paper with its tables and figures; tables and figures without any measurable number come last."""
     blocks = [_block(title, own, _anchor(source, title)) for title, own in rows.groupby("block", sort=False)]
     blocks.sort(key=lambda block: block["out"])
     return {"title": PAPERS[source], "name": source, "counts": _counts(rows["place"], GROUPS), "blocks": blocks}
 
 
 def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
-    """Return a table or figure with the lines of the paper, and one line per reading below each."""
+    """Return a table or figure with the lines of the paper, and one line per reading below each of these lines."""
     columns = list(dict.fromkeys(rows["column"]))
     lines = []
     for name, own in rows.groupby("row", sort=False):
@@ -192,7 +192,7 @@ def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
 
 
 def _cell(row: Cell) -> Cell:
-    """Return a cell: the measured number with the published number of digits, or with more to show a difference."""
+    """Return a cell whose measured number has the published number of digits, or more digits to show a difference."""
     judged = row["status"] in IN_WORDS and row["tolerance"] > 0
     return row | {
         "number": "" if pd.isna(row["measured"]) else _measured(row),
@@ -214,7 +214,8 @@ def _measured(row: Cell) -> str:
 def _agrees(row: Cell, shown: Decimal) -> bool:
     """Return whether a rounded measured number compares with the published number in the same way as the number itself.
 
-    The comparison is whether they are equal and, in rows with such a status, whether they are within the tolerance.
+    The comparison is whether the two numbers are equal and, in a row whose status depends on the tolerance, whether
+    their difference is within the tolerance.
     """
     printed = Decimal(row["published"])
     if row["status"] == "exact" or have_same_digits(row["published"], row["measured"]):
@@ -232,7 +233,10 @@ def _number(digits: str, unit: str) -> str:
 
 
 def _notes(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the notes of a block, each once: pairs of cells in words (empty for all cells) and their notes."""
+    """Return pairs of cells in words and the notes on these cells; each note of the block occurs once.
+
+    The text of the cells is empty if the notes are on all cells.
+    """
     places: dict[str, list[Cell]] = {}
     for row in rows.to_dict("records"):
         for note in filter(None, row["note"].split("; ")):
@@ -261,7 +265,7 @@ def _where(cells: list[Cell], rows: pd.DataFrame) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Return names joined by commas, with a common start only once: `k = 2, 10`."""
+    """Return names joined by commas, without repeating a start that consecutive names share: `k = 2, 10`."""
     parts, before = [], ""
     for name in names:
         start, equals, value = name.partition(" = ")

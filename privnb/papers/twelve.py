@@ -1,7 +1,7 @@
-"""Twelve invented people, for whom every number is worked out by hand and compared with the result of the package.
+"""Twelve invented people, with numbers that are worked out by hand and compared with the results of the package.
 
-The records are invented, so nothing is withheld: the page is about counts of one person. No other table is shown in
-this way, because `load_people` loads the shipped file and refuses any other.
+The records are invented, so the page withholds no numbers, even if they are counts of one person. No other table can be
+shown in this way, because `load_people` loads the shipped file and refuses any other file.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ RELEASES = (Identity(), MONDRIAN, Mondrian(KAnonymity(6)), FullDomain(KAnonymity
 
 @dataclass(frozen=True)
 class Check:
-    """A number worked out by `hand`, with the arithmetic in `words`, and the number `computed` by the package."""
+    """A number that is worked out by hand, the arithmetic in words, and the same number as the package computes it."""
 
     number: str
     words: str
@@ -63,12 +63,13 @@ def load_people(study: str = "twelve") -> Dataset:
     Parameters
     ----------
     study : str
-        "twelve", with ranges as labels, or "levels", with tens, twenties and "*" as labels.
+        The hierarchies: with "twelve", labels are ranges; with "levels", labels are groups of ten, groups of twenty,
+        and "*".
 
     Raises
     ------
     ValueError
-        If the file is not the shipped one, because other people must not be shown here.
+        If the file is not the shipped file, because real people must not be shown in this way.
     """
     path = dataset.find_description("twelve").with_name("twelve.csv")
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
@@ -79,12 +80,12 @@ def load_people(study: str = "twelve") -> Dataset:
 
 
 def show_people() -> FullTable:
-    """Return a table of the people, one row each."""
+    """Return a table of the people, one row per person."""
     return FullTable(load_people().table, "Twelve invented people")
 
 
 def show_release() -> FullTable:
-    """Return the release of Mondrian with k = 3 next to the original rows, which are not published."""
+    """Return the release of Mondrian with k = 3, next to the original rows, which a publisher would not publish."""
     release = _release(MONDRIAN)
     rows = release.table.add_suffix(", published")
     rows["class"] = [str(number + 1) for number in release.defined_classes]
@@ -92,7 +93,7 @@ def show_release() -> FullTable:
 
 
 def count_unique() -> list[Check]:
-    """Return the number of people who are unique by age, by house, and by both, in the original."""
+    """Return the number of people in the original who are unique by age, by house, and by age and house together."""
     return [
         Check(
             "unique by age", "10 ages occur, of which 30 and 40 twice: 12 - 2 - 2 = 8 people", 8, _count_alone("age")
@@ -116,7 +117,7 @@ def count_classes() -> list[Check]:
 
 
 def measure_detail() -> list[Check]:
-    """Return the certainty penalty, cell by cell."""
+    """Return the certainty penalty of the release of Mondrian, and the penalty of each of its four classes."""
     release, worked = _release(MONDRIAN), []
     boxes = {  # the bounds of age and house
         "A, B, C": ((21, 33), (2, 14)), "D, E, F": ((38, 58), (5, 19)),
@@ -142,7 +143,7 @@ def measure_detail() -> list[Check]:
 
 
 def link_neighbour() -> list[Check]:
-    """Return the share of people whose row a neighbor who knows age and house re-identifies."""
+    """Return the expected share of people whose row is re-identified by a neighbor who knows age and house."""
     return [
         Check("without a release", "a random row of 12 is right: 1 of 12", Fraction(1, 12), _reidentify(Suppress()),
               SHARE),
@@ -154,7 +155,7 @@ def link_neighbour() -> list[Check]:
 
 
 def grade_models() -> list[Check]:
-    """Return l and t, which measure the mix of illnesses in a class."""
+    """Return l and t of the release; both measure the mix of illnesses in a class."""
     release = _release(MONDRIAN)
     return [
         Check("l (distinct illnesses)", "G, H and I all have flu, so the least mixed class has 1 illness", 1,
@@ -166,7 +167,7 @@ def grade_models() -> list[Check]:
 
 
 def guess_illness() -> list[Check]:
-    """Return the gains of an adversary who knows the class of each person and guesses the illness."""
+    """Return the gains of an adversary who knows the class of each person and guesses each person's illness."""
     release = _release(MONDRIAN)
     counts = gains.class_counts(release, SENSITIVE)
     before, after = counts.sum(axis=0).max() / 12, counts.max(axis=1).sum() / 12
@@ -189,7 +190,7 @@ def guess_illness() -> list[Check]:
 
 
 def predict_age() -> list[Check]:
-    """Return the number of people for whom the simplest miner is nearer to the truth than the release.
+    """Return the number of people whose age the simplest miner predicts more closely than the release shows it.
 
     The miner always predicts the most common label.
     """
@@ -207,7 +208,7 @@ def predict_age() -> list[Check]:
 
 
 def compare_releases() -> list[Check]:
-    """Return the accuracy gain and the certainty penalty of five releases."""
+    """Return the accuracy gain and the certainty penalty of each of five releases."""
     hand = [
         (Fraction(6, 12), "12 correct guesses minus 6", Fraction(0), "every cell is exact"),
         (Fraction(2, 12), "8 correct guesses minus 6", Fraction(7, 24), "7 of 24, as computed above"),
@@ -229,7 +230,7 @@ def compare_releases() -> list[Check]:
 
 @cache
 def measure_losses() -> pd.DataFrame:
-    """Return tidy results of the five releases: accuracy gain, its value by chance, and certainty penalty."""
+    """Return tidy results of the five releases: the accuracy gain, its baseline by chance and the certainty penalty."""
     rows = []
     for sanitizer in RELEASES:
         row, release = make_row_builder(load_people(), sanitizer, ""), _release(sanitizer)
@@ -241,12 +242,12 @@ def measure_losses() -> pd.DataFrame:
 
 
 def locate_releases() -> pd.DataFrame:
-    """Return the five releases as points of the privacy-utility plane, for `charts.frontier`."""
+    """Return, for `charts.frontier`, the five releases as points of the privacy-utility plane."""
     return decision.compute_points(measure_losses(), privacy="accuracy_gain", utility="certainty_penalty")
 
 
 def list_lattice() -> pd.DataFrame:
-    """Return every choice of levels: one per attribute, its k, its penalty, and whether the search chooses it."""
+    """Return every choice of one level per attribute, with its k, its penalty, and whether the search chooses it."""
     table, hierarchies = load_people("levels").table, load_people("levels").hierarchies
     best = FullDomain(KAnonymity(3)).search(load_people("levels")).levels
     labels = {name: {row[0]: row for row in hierarchies[name].rows} for name in ("age", "house")}
@@ -262,7 +263,7 @@ def list_lattice() -> pd.DataFrame:
 
 
 def list_boxes() -> pd.DataFrame:
-    """Return the cuts of Mondrian step by step: the bounds of each class with k = 12, 6 and 3, one row per class."""
+    """Return the bounds of each class of Mondrian with k = 12, 6 and 3, which are the steps of Mondrian's cuts."""
     ages_and_houses = load_people().table[["age", "house"]]
     found = {
         step: ages_and_houses.groupby(_release(Mondrian(KAnonymity(k))).defined_classes).agg(["min", "max"])
@@ -273,7 +274,7 @@ def list_boxes() -> pd.DataFrame:
 
 
 def show_worked(*parts: Iterable[Check]) -> FullTable:
-    """Return a table of numbers: the arithmetic in words, the value by hand and the computed value."""
+    """Return a table with the arithmetic in words, the value by hand and the computed value of each number."""
     rows = []
     for each in itertools.chain(*parts):
         values = [numerals.write_without_unit(each.format, float(value)) for value in (each.hand, each.computed)]
@@ -283,7 +284,7 @@ def show_worked(*parts: Iterable[Check]) -> FullTable:
 
 
 def state_answer() -> Worded:
-    """Return the conclusions from the twelve people."""
+    """Return the conclusions that the example of the twelve people supports."""
     right = gains.class_counts(_release(MONDRIAN), SENSITIVE)
     loss = information_loss.certainty_penalty(_release(MONDRIAN))
     parts = (

@@ -1,1 +1,1 @@
-"""Aggarwal and Yu 2008, the book: the printed numbers of its chapters on one table, computed again."""
+"""Aggarwal and Yu 2008, the book: the printed numbers of the chapters on a single table, computed again."""

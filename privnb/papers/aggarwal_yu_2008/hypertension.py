@@ -39,12 +39,19 @@ register_measure("anonymity_loss", better="lower", format="{:,}")
 
 
 def measure_hypertension() -> pd.DataFrame:
-    """Measure the numbers that chapter 5 prints about its 66 tuples: tidy results of the dataset `hypertension`.
+    """Return tidy results of the dataset `hypertension`: the numbers that chapter 5 prints about its 66 tuples.
 
-    `tuples`: the number of tuples with the values or labels in `group`, for `Identity` in the table, and for top-down
-    specialization in its release. `k_achieved`: the size of the smallest class. `k_before_step`: the size of the
-    smallest class before a step of top-down specialization; `anonymity_loss`: the amount by which the step reduces it.
-    `lattice_height`: the sum of the levels above the lowest. The tuples are invented, so small counts are not withheld.
+    The measures are:
+
+    - `tuples`: the number of tuples with the values or labels in `group`. If the sanitizer is `Identity`, these are
+      tuples of the table; if the sanitizer is top-down specialization, they are tuples of the release.
+    - `k_achieved`: the size of the smallest class.
+    - `k_before_step`: the size of the smallest class before a step of top-down specialization.
+    - `anonymity_loss`: the decrease of this size in the step.
+    - `lattice_height`: the number of levels above the lowest level, added over the two attributes of the lattice.
+
+    The tuples are invented, so small counts are not withheld.
+
     Source: figures 5.1, 5.2, 5.9 and 5.11, sections 5.2 to 5.7.1.
     """
     table = load("hypertension")
@@ -62,11 +69,12 @@ def measure_hypertension() -> pd.DataFrame:
 
 
 def measure_hypertension_results() -> pd.DataFrame:
-    """Measure the numbers that chapter 5 prints about published results of the 66 tuples: tidy results of `tuples`.
+    """Return tidy results of `tuples`: the numbers that chapter 5 prints about published results of its 66 tuples.
 
-    Section 5.7.1: itemsets with a support of at least 40 (A: been married, B: male, C: 40 hours or more), with counts
-    that are raised until they reveal no group of fewer than 10. Figure 5.20: the leaves of a tree with at least eleven
-    tuples each, by marital status and sex.
+    The numbers of section 5.7.1 are the supports of the itemsets that at least 40 tuples contain (A: has been married,
+    B: male, C: works 40 hours or more). These supports are raised until no group of fewer than 10 tuples can be derived
+    from the supports. The numbers of figure 5.20 are the counts in the leaves of a decision tree by marital status and
+    sex; each leaf has at least 11 tuples.
     """
     table = load("hypertension")
     groups = {"A": SUBGROUPS[3], "B": SUBGROUPS[12], "C": SUBGROUPS[13]}
@@ -112,5 +120,5 @@ def _steps(dataset: Dataset, sanitizer: TopDownSpecialization) -> list[Row]:
 
 
 def _name_group(labels: Mapping[str, str]) -> str:
-    """Return the group with these labels; "*" is not one of them."""
+    """Return the text in the column `group` for these labels, without the labels "*"."""
     return ", ".join(f"{name}={label}" for name, label in labels.items() if label != "*")

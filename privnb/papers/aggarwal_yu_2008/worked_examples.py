@@ -1,4 +1,4 @@
-"""Aggarwal and Yu 2008: the worked examples of its chapters on randomization and on attacks.
+"""Aggarwal and Yu 2008: the worked examples of the chapters on randomization and on attacks.
 
 The code that measures releases computes each number from the values in the book. No example contains real data.
 """
@@ -54,14 +54,19 @@ class _Uniform(Law):
 
 
 def compute_worked_examples() -> pd.DataFrame:
-    """Compute the worked examples of the book: tidy results.
+    """Return tidy results of the worked examples in the book.
 
-    Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
-    10.2.1: the position of a record in the joint domain, from 1. Section 10.2.3: the condition number of the Hilbert
-    matrix. Section 12.5.2: cells and degrees of freedom, from the printed levels. Section 15.3.6: the interval that
-    contains an original, before and after empty parts of the domain are excluded. Table 3.2: the longest move of a
-    value by rank swapping, as a share of all ranks. Section 7.5.1: the variance of difference of standard scores under
-    rotations.
+    The examples are:
+
+    - section 2.2.1 with example 2.1, which section 6.4 repeats: originals on two intervals of length 1, with noise that
+      is uniform on -1 to 1;
+    - section 10.2.1: the position of a record in the joint domain, counted from 1;
+    - section 10.2.3: the condition number of the Hilbert matrix;
+    - section 12.5.2: the number of cells of a table and the degrees of freedom of log-linear models, from the printed
+      numbers of levels;
+    - section 15.3.6: the interval that contains an original, before and after empty parts of the domain are excluded;
+    - table 3.2: the largest number of ranks by which rank swapping moves a value, as a share of all ranks;
+    - section 7.5.1: the variance of the difference between rotated and original standard scores.
     """
     rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
     return tidy([*rows, *_tables_of_counts(), *_excluded(), *_ranks_moved(), _rotated()])
@@ -110,9 +115,9 @@ def _tables_of_counts() -> Iterator[Row]:
 
 
 def _excluded() -> Iterator[Row]:
-    """Yield the interval of an original if 1 is published.
+    """Yield the ends of the interval that must contain an original whose published noisy value is 1.
 
-    The noise is uniform on -1 to 1; half of the originals are between 0 and 1, half between 5 and 6.
+    The noise is uniform on -1 to 1. Half of the originals are between 0 and 1, and the other half are between 5 and 6.
     """
     edges = np.linspace(-1, 7, 81)
     middle = (edges[1:] + edges[:-1]) / 2
@@ -126,7 +131,10 @@ def _excluded() -> Iterator[Row]:
 
 
 def _ranks_moved() -> Iterator[Row]:
-    """Yield the longest move of each attribute, with equal values ranked so that moves are shortest."""
+    """Yield, for each attribute, the largest number of ranks by which a value moves, as a share of all ranks.
+
+    Equal values are ranked in the order that makes the moves shortest.
+    """
     for name, (before, after) in SWAPPED.items():
         ordered = sorted(before)
         first = {value: ordered.index(value) for value in ordered}
@@ -136,9 +144,10 @@ def _ranks_moved() -> Iterator[Row]:
 
 
 def _rotated() -> Row:
-    """Return the average over all rotations and reflections of two uncorrelated scores.
+    """Return the mean variance of the difference between two rotated or reflected scores and the original scores.
 
-    Evenly spaced angles give the exact average of squared sines.
+    The two scores are uncorrelated, and the mean is over all rotations and reflections. The mean over evenly spaced
+    angles is exact, because the variance contains only squares of sines and cosines.
     """
     every = []
     for angle in np.radians(np.arange(0, 360, 30)):

@@ -1,1 +1,1 @@
-"""Askari, Safavi-Naini, Barker, CODASPY 2012: a sanitizer as a channel."""
+"""Askari, Safavi-Naini, Barker, CODASPY 2012: sanitizers as channels."""

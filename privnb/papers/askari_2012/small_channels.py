@@ -1,7 +1,8 @@
-"""The examples of Askari et al. as tidy results: how well an adversary who knows the algorithm guesses a small table.
+"""The examples of Askari et al. as tidy results about guesses of a small table by an adversary who knows the algorithm.
 
 No example contains real data: all possible tables are listed, and every number is computed exactly, in fractions. In
-the results, `sanitizer` is the published table, `knows` the prior knowledge of the adversary, and `target` the guess.
+the results, `sanitizer` describes the published table, `knows` is the prior knowledge of the adversary, and `target` is
+the target of the guess.
 
 Source: Askari, Safavi-Naini, Barker, CODASPY 2012, sections 4 and 5, and the appendix.
 """
@@ -45,9 +46,10 @@ register_measure("user_degradation", kind="utility", unit="bits", format="{:g}",
 
 
 def measure_appendix() -> pd.DataFrame:
-    """Return the results of the appendix's two channels for two adversaries: one knows nothing, one knows the table.
+    """Return the results of the appendix's two channels for an adversary who knows nothing and one who knows the table.
 
-    The rows are those of `measure_space`; `sanitizer` is "its mechanism", or "anything" for the uniform channel.
+    The measures are the same as in `measure_space`. The column `sanitizer` is "its mechanism" for the first channel,
+    and "anything" for the uniform channel.
     """
     priors = {NOTHING: None, "knows the table": [1, 0, 0, 0]}
     channels = {"its mechanism": errata.appendix_channel, "anything": errata.uniform_channel}
@@ -56,13 +58,14 @@ def measure_appendix() -> pd.DataFrame:
 
 
 def measure_space(name: str) -> pd.DataFrame:
-    """Return results of k-anonymity by full-domain generalization for one of `SPACES` and several choices of the level.
+    """Return results of k-anonymity by full-domain generalization for one of `SPACES`, by the way to choose the level.
 
-    Rows of the `original`: `values_per_row`, the number of input `tables`, and the `anonymous_tables` among them. Rows
-    of each choice of the level: `bayes_risk`, the probability that a guess of the whole table is wrong (baseline:
-    without the release). This risk lies between `lowest_bayes_risk` and `highest_bayes_risk`, which follow from the
-    number of `releases`, and below `santhi_vardy_bound`. `posterior_vulnerability` is the probability that the guess is
-    correct; `min_entropy_leakage` and `degradation` (of utility) are in bits.
+    The sanitizer `original` has the rows `values_per_row` (the number of possible rows), `tables` (the number of input
+    tables) and `anonymous_tables` (the number of k-anonymous input tables). Each way to choose the level has the row
+    `bayes_risk`, the probability that the best guess of the whole table is wrong; the baseline is the same probability
+    without the release. This risk is between `lowest_bayes_risk` and `highest_bayes_risk`, which follow from the number
+    of `releases`, and below `santhi_vardy_bound`. `posterior_vulnerability` is the probability that the guess is
+    correct. `min_entropy_leakage` and `degradation`, the loss of utility, are in bits.
     """
     listed = SPACES[name]()
     quasi = [tree.name for tree in listed.hierarchies]
@@ -83,11 +86,12 @@ def measure_space(name: str) -> pd.DataFrame:
 
 
 def measure_aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
-    """Return the gains of adversaries who know one person in the table, or who have another target than the table.
+    """Return the gains of adversaries with and without knowledge of one person in the table, for several targets.
 
-    Rows `expected_gain` are for a level drawn at random; the baseline is the gain without the release. `target`: the
-    table; a close table, with all rows but one correct; the share of correct rows; the disease of a person aged 20. The
-    paper does not define a close table, so the second and third target are our reading.
+    The rows `expected_gain` are for a level that is drawn at random; the baseline is the gain without the release. The
+    `target` is one of four: the table; a close table, in which all rows except one must be correct; the rows of the
+    table, where the gain is the share of correct rows; or the disease of a person aged 20. The paper does not define a
+    close table, so the second and the third target are our readings.
     """
     listed = SPACES[name]()
     tables, rows = listed.originals, []
@@ -109,12 +113,13 @@ def measure_aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
 
 
 def measure_users(name: str = "4 rows, ages 4-2-1") -> pd.DataFrame:
-    """Return the information of tables for users, by their prior knowledge and their interest.
+    """Return the information that tables give to users, by the prior knowledge and the interest of the users.
 
-    Rows: `user_utility` of the `original` and of the release, and `user_degradation`, the loss; all are means in bits.
-    `knows`: nothing, that half of all people are 20, or a population in which half of the users know nothing and the
-    other half know that. `target`: the attribute of interest, U_max of eq. 13, or both with equal weights, eq. 14. The
-    prior knowledge of a user is subtracted, eq. 17-19, in the labels of the release. Population: eq. 20.
+    The rows are `user_utility` of the `original` and of the release, and the difference `user_degradation`; all three
+    are means in bits. The column `knows` is nothing, or that half of all people are aged 20, or a population of users
+    (eq. 20) in which one half knows nothing and the other half knows this share. The column `target` is the attribute
+    of interest (U_max of eq. 13), or both attributes with equal weights (eq. 14). The information that a user has
+    before the release, expressed in the labels of the release, is subtracted (eq. 17-19).
     """
     listed = SPACES[name]()
     channel, tables = listed.randomized(), listed.originals

@@ -1,4 +1,4 @@
-"""The examples of Askari, Safavi-Naini, Barker 2012, and their measures for releases of any dataset.
+"""The examples of Askari, Safavi-Naini, Barker 2012, and the measures of the paper for releases of any dataset.
 
 In the paper, the adversary guesses a whole small table. For a table of thousands of people, the adversary guesses the
 row or the sensitive value of one person. In both cases, the sanitizer is a channel, and the measures are the same.
@@ -49,7 +49,7 @@ def list_channels(
     l: str | float = "2",  # noqa: E741 - the field's letter
     epsilon: str | float = "1",
 ) -> list[Sanitizer]:
-    """Return one sanitizer of each kind for each value of its parameter, between the two reference sanitizers.
+    """Return one sanitizer of each kind for each value of its parameter, and the reference sanitizers as both ends.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def list_channels(
     Raises
     ------
     ValueError
-        If a parameter has no number.
+        If one of k, l and epsilon contains no number.
     """
     values = parse_numbers("K", k, int), parse_numbers("L", l, int), parse_numbers("EPSILON", epsilon, float)
     if not all(values):
@@ -79,7 +79,7 @@ def list_channels(
 def measure_known_attributes(
     dataset: Dataset, *, k: str | float = "10", min_count: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
-    """Measure `leakage.KnownAttributes` for the original, and for its generalization by Mondrian for each value of `k`.
+    """Measure `leakage.KnownAttributes` for the original, and for a generalization by Mondrian for each value of `k`.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def measure_known_attributes(
     k : str or int
         One number, or several separated by commas.
     min_count : int
-        Smaller counts are withheld.
+        Counts below this number are withheld.
     store : str
         The folder for finished results. If it is empty, no results are kept.
 
@@ -112,7 +112,7 @@ def measure_guess_values(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Measure `leakage.ExpectedGain` for each sanitizer: the value of a guess if incorrect guesses have a price.
+    """Measure `leakage.ExpectedGain` for each sanitizer, the mean gain of a guess if incorrect guesses have a price.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def measure_leakage(
 ) -> pd.DataFrame:
     """Measure `leakage.Leakage` for each sanitizer.
 
-    For releases with classes or buckets, the results also contain both gains of Brickell and Shmatikov,
-    `release_measures.AdversaryGains`, unless these would reveal a share that is withheld.
+    For releases with classes or buckets, the results also contain the two gains of Brickell and Shmatikov
+    (`release_measures.AdversaryGains`), unless these gains would reveal a share that is withheld.
 
     Parameters
     ----------
@@ -172,6 +172,6 @@ def _evaluate(
     store: Folder,
     description: str,
 ) -> dict[Sanitizer, pd.DataFrame]:
-    """Return the results of each sanitizer."""
+    """Return, for each sanitizer, the results of a question."""
     tasks = {each: [partial(answer_question, dataset, each, 1, question, min_count)] for each in sanitizers}
     return run_evaluations(tasks, store, description)

@@ -1,4 +1,4 @@
-"""Charts of leakage: by the attributes that an adversary knows, and of all kinds of sanitizers on one axis."""
+"""Charts of leakage, by the attributes that an adversary knows and by sanitizer."""
 
 from typing import Any, Literal
 
@@ -37,10 +37,10 @@ TIP = [
 
 @validated
 def known_attributes(results: Results, subject: Literal["identity", "sensitive"] = "identity") -> Any:
-    """Draw how likely a guess is to be correct for an adversary who knows some attributes of a person.
+    """Draw the probability of a correct guess by an adversary, for each set of attributes that the adversary knows.
 
-    Each set of attributes is a tick, ordered by the number of attributes; the set that reveals most is named. There is
-    one panel per release.
+    Each set of attributes is a tick, and sets with the same number of attributes are in one line. A label names the set
+    that reveals most in each line. There is one panel per release.
 
     Parameters
     ----------
@@ -91,14 +91,17 @@ def known_attributes(results: Results, subject: Literal["identity", "sensitive"]
 
 @validated
 def leaks(results: Results, attribute: str = "") -> Any:
-    """Draw how likely a guess is to be correct before and after each sanitizer, on one axis, one panel per question.
+    """Draw the probability of a correct guess without a release and with the release of each sanitizer.
+
+    There is one panel per target of the guess, and all panels have the same axis.
 
     Parameters
     ----------
     results : DataFrame
         The results of `leakage.Leakage`.
     attribute : str
-        The quasi-identifier whose own value is guessed in the last panel, by default the first.
+        The quasi-identifier whose value the adversary guesses in the last panel; by default, the first
+        quasi-identifier.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def leaks(results: Results, attribute: str = "") -> Any:
 
 
 def _of(results: pd.DataFrame, subject: str, attribute: str) -> pd.DataFrame:
-    """Return the rows of one panel."""
+    """Return the rows of the panel for one target of the guess."""
     rows = results[(results.measure == f"{subject}_vulnerability") & (results.knows == "")]
     if subject == "attribute":
         rows = rows[rows.target == attribute]
@@ -166,7 +169,10 @@ def _of(results: pd.DataFrame, subject: str, attribute: str) -> pd.DataFrame:
 
 
 def _bounded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with their share as text, `said`; a withheld share has its lower or, under noise, its upper bound."""
+    """Return rows with the share of each row as a text, in the column `said`.
+
+    A withheld share is replaced by its lower bound or, under noise, by its upper bound.
+    """
     most, withheld = rows.variant == "at most", rows.value.isna()
     rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
     down = rows.value.where(rows.value < 0.1, np.floor(rows.value * 100) / 100)
@@ -187,7 +193,7 @@ def _axis(rows: pd.DataFrame, subject: str) -> Any:
 
 
 def _logarithmic(title: str, least: float, most: float) -> alt.X:
-    """Return an axis with the powers of ten, from the one below `least`."""
+    """Return a logarithmic axis with the powers of ten, from the largest power that is at most `least`."""
     power = int(np.floor(np.log10(least)))
     scale = alt.Scale(type="log", domain=[10.0**power, most], nice=False)
     axis = alt.Axis(format="~%", values=[10.0**each for each in range(power, 1)])
@@ -195,7 +201,10 @@ def _logarithmic(title: str, least: float, most: float) -> alt.X:
 
 
 def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows in which sets that reveal nearly the same share a tick, if there are too many ticks to draw."""
+    """Return rows without the sets of attributes that would need too many ticks.
+
+    If there are too many ticks to draw, one tick represents all sets with nearly equal values.
+    """
     for digits in (4, 3, 2, 1):
         rounded = rows.value.map(f"{{:.{digits}g}}".format).astype(float)
         kept = rows.assign(value=rounded).drop_duplicates(["known", "value"])
@@ -205,7 +214,7 @@ def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _known(row: Any, every: int) -> str:
-    """Return the label of a row of the chart: how many attributes are known, and which of them reveal most."""
+    """Return the label of a line of the chart: the number of known attributes, and the set that reveals most."""
     if row.many == every:
         return f"all {every}"
     return f"{row.many}: {row.names}" if row.many <= 3 else f"{row.many} of {every}"

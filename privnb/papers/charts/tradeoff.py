@@ -1,4 +1,4 @@
-"""Li and Li's figures: the privacy loss of releases against their utility loss."""
+"""Figures 2 and 3 of Li and Li 2009, with the privacy loss and the utility loss of releases."""
 
 import textwrap
 from functools import partial
@@ -33,15 +33,15 @@ TEXTS = "papers/charts_tradeoff"
 
 @validated
 def trade_off(results: Results, measure: str = "utility_loss") -> Any:
-    """Draw the privacy loss of each release against a measure of utility loss: Figures 2 and 3 of Li and Li 2009.
+    """Draw a measure of utility loss of each release against its privacy loss, as in Figures 2 and 3 of Li and Li 2009.
 
-    There is one line per combination of privacy model, form and target, with the ends of both scales.
+    There is one line per combination of privacy model, form and target. Dashed lines show the ends of both scales.
 
     Parameters
     ----------
     results : DataFrame
-        Tidy results with `privacy_loss` and the measure of the same releases. The vertical lines show `revealed_loss`,
-        and the horizontal line shows the trivial release, which is the measure's baseline.
+        Tidy results with `privacy_loss` and the measure for the same releases. The vertical lines show `revealed_loss`.
+        The horizontal line shows the loss of the trivial release, which is the baseline of the measure.
     measure : str
         The measure of utility loss.
 
@@ -93,10 +93,10 @@ def trade_off(results: Results, measure: str = "utility_loss") -> Any:
 
 @validated
 def two_critiques(results: Results) -> Any:
-    """Draw the direct comparison above Li and Li's losses, one row per release.
+    """Draw the direct comparison of Brickell and Shmatikov and the losses of Li and Li, one row per release.
 
-    The upper panel shows the gains of an adversary and a researcher, and the lower panel shows both losses as shares of
-    their scales.
+    The upper panel shows the gains of an adversary and a researcher, and the lower panel shows the privacy loss and the
+    utility loss, each as a share of its scale.
 
     `results`: rows of `papers.measure_trade_off` and `papers.compare_directly`.
     """
@@ -143,9 +143,9 @@ def two_critiques(results: Results) -> Any:
 
 
 def _with_series(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with `series`, which names the line of each row by its model, form and kind of queries.
+    """Return rows with `series`, the name of each row's line, made of the model, the form and the kind of queries.
 
-    The name leaves out those of the three that are the same in all rows.
+    The name omits a part that is the same in all rows.
     """
     asked = identify_queries(rows)
     kinds = asked.dimension.map("qd={:g}".format), asked.selectivity.map("sel={:g}".format)
@@ -160,7 +160,7 @@ def _unit(results: pd.DataFrame) -> str:
 
 
 def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
-    """Return the ends of the scales as dashed lines."""
+    """Return the ends of both scales as dashed lines."""
     layers = alt.layer()
     for column, ends in (("privacy", scale.rename("privacy").to_frame()), ("baseline", _trivial(rows))):
         if len(ends):
@@ -170,13 +170,13 @@ def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
 
 
 def _trivial(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss of the trivial release, if it is the same for all rows."""
+    """Return the loss of the trivial release as a frame, which is empty if the rows have different trivial losses."""
     trivial = rows[["baseline"]].drop_duplicates().dropna()
     return trivial if len(trivial) == 1 else trivial.head(0)
 
 
 def _ends(rows: pd.DataFrame, right: float) -> Any:
-    """Return the parameters at both ends of each line, unless they would cover one another."""
+    """Return the parameters at both ends of each line as texts; omit a text that would cover a mark or another text."""
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
     ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + " = " + r.bound.map("{:g}".format))
     ends = ends.sort_values("value", ascending=False).drop_duplicates("text")
@@ -202,9 +202,12 @@ def _ends(rows: pd.DataFrame, right: float) -> Any:
 
 
 def _summary(rows: pd.DataFrame, measure: str) -> dict[str, Any]:
-    """Return which line is lowest and highest at a privacy loss that all lines reach, or where a single line ends.
+    """Return the lowest and the highest line at a privacy loss that all lines reach.
 
-    The numbers are texts, because a release between two measured ones has no exact loss.
+    If there is one line, or no such privacy loss, the result has the releases with the least and the largest value
+    instead.
+
+    The numbers are texts, because the loss at a point between two measured releases is interpolated and not exact.
     """
     written, name, plain = (
         measure_facts(measure).bare,
@@ -224,7 +227,7 @@ def _summary(rows: pd.DataFrame, measure: str) -> dict[str, Any]:
 
 
 def _notes(scale: pd.Series, rows: pd.DataFrame, seeds: int) -> dict[str, Any]:
-    """Return the meaning of the marks of the chart, see the template."""
+    """Return the facts from which the template explains the marks of the chart."""
     return {
         "queries": [name for name in ("sel", "qd") if rows.series.str.contains(f"{name}=").any()],
         "models": list(rows.model.unique()),

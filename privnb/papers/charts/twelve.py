@@ -1,6 +1,7 @@
-"""Charts of Mondrian and of a search of all levels on twelve invented people, drawn in full.
+"""Charts of twelve invented people that show the steps of Mondrian and a search of all levels.
 
-These charts show records, which no other chart may: the people are invented, and no function takes another table.
+No other charts may show records. These charts may, because the people are invented and no function accepts another
+table.
 """
 
 from operator import itemgetter
@@ -21,7 +22,7 @@ TEXTS = "papers/charts_twelve"
 
 
 def cuts() -> Any:
-    """Draw Mondrian step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
+    """Draw Mondrian step by step: the people in the plane of age and house, the boxes, and the cuts between boxes."""
     people, boxes = twelve.load_people().table, twelve.list_boxes()
     titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
     chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in titles.items()), spacing=14)
@@ -57,7 +58,10 @@ def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> A
 
 
 def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
-    """Return the cuts up to a step: halfway between the two boxes, through the whole box that is cut."""
+    """Return the lines of the cuts up to a step.
+
+    A line is halfway between the two new boxes, and crosses the whole box that is cut.
+    """
     lines, axes = [], {"house": "x", "age": "y"}
     every = boxes.to_dict("records")
     for whole in (box for box in every if box["step"] < step):
@@ -77,7 +81,7 @@ def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def lattice() -> Any:
-    """Draw every choice of a level per attribute, the finest at the bottom, and the best one with k = 3."""
+    """Draw every choice of one level per attribute, the finest at the bottom, and mark the best choice with k = 3."""
     nodes = twelve.list_lattice()
     ages = np.array(["exact age", "10 years", "20 years", "any age"], dtype=object)
     houses = np.array(["exact house", "10 houses", "20 houses", "any house"], dtype=object)

@@ -1,4 +1,4 @@
-"""The gains of an adversary and a researcher on one axis, and published numbers next to the measured ones."""
+"""A chart of the gains of an adversary and a researcher, and a table of published and measured numbers."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ TICK = "M-.2,-1H.2V1H-.2Z"
 
 @validated
 def compare_gains(results: Results) -> Any:
-    """Draw Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization.
+    """Draw Figures 1 to 4, the gains of the adversary and of each of the researcher's miners, by release.
 
-    There is one panel per data set and workload. Ticks show the adversary's gain by chance, from permuted sensitive
-    values.
+    There is one panel per data set and workload. Ticks show the gain that the adversary has by chance, which is
+    computed from permuted sensitive values.
     """
     sides = join_sides(results)
     if sides.empty or sides.gain.isna().all():
@@ -53,9 +53,9 @@ def compare_gains(results: Results) -> Any:
 
 
 def _marks(results: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per mark: data set, workload ("" for the adversary), setting, who, value, low, high, chance.
+    """Return one row per mark, with the workload as `target` and with the columns `setting`, `who` and `chance`.
 
-    The adversary is that of `best_adversary`.
+    The rows of the adversary are those of `best_adversary`; they have an empty `target`.
     """
     rows = average_gains(results)
     rows = pd.concat([best_adversary(rows), rows[rows.measure != "accuracy_gain"]]).sort_index()
@@ -93,21 +93,22 @@ def _panel(rows: pd.DataFrame, settings: list[str], order: list[str], named: boo
 
 @validated
 def compare_printed(results: Results, source: str, items: str) -> Any:
-    """Return the paper's numbers whose item starts with `items` and the measured ones: the rows of the ledger.
+    """Return the rows of the ledger for the numbers of a paper whose `item` starts with `items`.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     source : str
-        The paper, as the ledger names it, such as "askari-2012".
+        The name of the paper in the ledger, such as "askari-2012".
     items : str
         The beginning of an item, such as "table2/".
 
     Returns
     -------
     DataFrame or Sentences
-        A sentence if none of these numbers is measured, as on another table or a sample.
+        A sentence if none of these numbers was measured, for example because the results are of another table or of a
+        sample.
     """
     published = ledger.read_published()
     asked = (published.source == source) & published.item.str.startswith(items)

@@ -1,4 +1,4 @@
-"""Disclosure by channels: the guess of a small table, the attributes that reveal a person, the leakage of releases."""
+"""Findings on channels: the guess of a small table, the attributes that reveal a person, the leakage of releases."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ Part = dict[str, Any]  # plain values
 
 @validated
 def leakage(results: Results) -> Worded:
-    """Return how likely a small table is to be guessed, which attributes reveal a person, and how much releases leak.
+    """Return the probability that a small table is guessed, the attributes that reveal a person, and the leakage.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def leakage(results: Results) -> Worded:
 
 
 def _table(results: pd.DataFrame) -> Part | None:
-    """Return the probability of a correct guess in the largest space of small tables that is listed."""
+    """Return the probability that a small table is guessed correctly, for the largest space of tables with a result."""
     tables = select_known_rows(results, "tables").set_index("dataset").value
     rows = select_known_rows(results, "posterior_vulnerability", sanitizer=RANDOM)
     for row in rows[rows.dataset.isin(tables.index)][-1:].itertuples():
@@ -52,7 +52,7 @@ def _table(results: pd.DataFrame) -> Part | None:
 
 @validated
 def random_levels(results: Results) -> Worded:
-    """Return whether a random level protects small tables more than a fixed one, and its loss of utility.
+    """Return whether a random level protects small tables better, and loses more utility, than a fixed level.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def random_levels(results: Results) -> Worded:
 
 
 def most_revealing(rows: pd.DataFrame) -> Part | None:
-    """Return the two attributes of the original that reveal most, with the numbers of all attributes and releases.
+    """Return the two attributes that reveal most in the original, with numbers for all attributes and for all releases.
 
     Parameters
     ----------
@@ -80,8 +80,9 @@ def most_revealing(rows: pd.DataFrame) -> Part | None:
     Returns
     -------
     dict or None
-        The number with its `names`; `every`, that of all attributes, or None; `releases`, upper bounds for the same
-        attributes. None if the original was not measured.
+        The number for the two attributes, with these keys: `names`, the two attributes; `every`, the number for all
+        attributes, or None if there are no further attributes; `releases`, an upper bound for the two attributes in
+        each release. The result is None if the original was not measured.
     """
     rows = _known(rows)
     if (top := _most_known(rows)) is None:
@@ -102,7 +103,7 @@ def most_revealing(rows: pd.DataFrame) -> Part | None:
 
 
 def _most_known(rows: pd.DataFrame) -> pd.Series | None:
-    """Return the row of the two attributes of the original that reveal most, or of one attribute without a pair."""
+    """Return the row of the two attributes that reveal most in the original, or of one if there is no pair."""
     rows = rows[(rows.sanitizer == "Identity") & (rows.knows != "")]
     sizes = rows.knows.map(parse_names).map(len)
     rows = rows[sizes == min(2, sizes.max())]
@@ -110,5 +111,8 @@ def _most_known(rows: pd.DataFrame) -> pd.Series | None:
 
 
 def _known(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with `at`, the number by which to compare them or its lower bound; omit rows without it."""
+    """Return rows with `at`, which is the value or, if the value is withheld, its lower bound.
+
+    Rows without either number are omitted.
+    """
     return rows.assign(at=rows.value.fillna(rows.low)).dropna(subset=["at", "baseline"])

@@ -1,4 +1,4 @@
-"""The trade-off of Li and Li: the losses of releases, the releases that dominate, and where the critics disagree."""
+"""Findings on the trade-off of Li and Li: losses, efficient releases, and a comparison with Brickell and Shmatikov."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ Part = dict[str, Any]  # plain values
 
 @validated
 def privacy_models(results: Results) -> Worded:
-    """Return the losses of the strictest and the loosest release, the efficient models, and whether buckets help.
+    """Return the losses of the strictest and the loosest release, the efficient models, and the effect of buckets.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def privacy_models(results: Results) -> Worded:
 
 
 def _efficient(rows: pd.DataFrame, sanitizer: str) -> Part | None:
-    """Return how many releases of one form are efficient, by privacy model; None without both losses."""
+    """Return the number of efficient releases of one form, by privacy model, or None if a loss was not measured."""
     if set(rows.measure) != {*LOSSES}:
         return None
     points = decision.compute_points(rows, privacy="privacy_loss", utility="utility_loss")
@@ -58,7 +58,7 @@ def _efficient(rows: pd.DataFrame, sanitizer: str) -> Part | None:
 
 
 def _ends(results: pd.DataFrame) -> list[Part]:
-    """Return both losses of the generalized release with the least privacy loss, and of the one with the most."""
+    """Return both losses of the generalized releases with the smallest and with the largest privacy loss."""
     rows = results[results.sanitizer == "Mondrian"]
     utility = select_rows(rows, "utility_loss").set_index("parameters", drop=False)
     known = select_rows(rows, "privacy_loss").dropna(subset="value").sort_values("value", kind="stable")
@@ -74,11 +74,11 @@ def _ends(results: pd.DataFrame) -> list[Part]:
 
 
 def join_critiques(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the measures of both papers for the generalized releases: means over seeds, one row per `parameters`.
+    """Return the measures of both papers for the generalized releases.
 
-    Releases that lack a measure are left out. Columns: the four measures; `low`, the lower end of the researcher's 95%
-    interval; `ahead`, whether that end is above the adversary's gain. Gains are of the miner that gains most in each
-    release.
+    There is one row per value of `parameters`, and the numbers are means over seeds. Releases that lack a measure are
+    left out. The columns are the four measures; `low`, the lower end of the 95% interval of the researcher's gain; and
+    `ahead`, whether `low` is above the adversary's gain. The gains in a release are those of the miner that gains most.
     """
     rows = results[(results.sanitizer == "Mondrian") & results.measure.isin([*GAINS, *LOSSES])]
     rows = average_seeds(rows).dropna(subset="value").sort_values("value", ascending=False, kind="stable")
@@ -93,13 +93,14 @@ def join_critiques(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def critiques(results: pd.DataFrame) -> Part | None:
-    """Return in how many releases the researcher clearly gains more than the adversary, and the utility loss avoided.
+    """Return the number of releases from which the researcher gains more than the adversary, and the avoided loss.
 
     Returns
     -------
     dict or None
-        `ahead` and `releases`, the number of such releases and of all releases; `avoided`, the largest share of the
-        loss about large groups. None if either of these is missing.
+        `ahead`: the number of releases in which the 95% interval of the researcher's gain is above the adversary's
+        gain. `releases`: the number of all releases. `avoided`: the largest share of the trivial release's
+        `utility_loss` that a release avoids. The result is None if no release has all measures of both papers.
     """
     wide = join_critiques(results)
     if wide.empty:

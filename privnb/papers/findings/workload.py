@@ -1,4 +1,4 @@
-"""The question of Brickell and Shmatikov: whether even modest privacy destroys almost all utility."""
+"""Findings on the claim of Brickell and Shmatikov that even modest privacy destroys almost all utility."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ Part = dict[str, Any]  # plain values
 
 
 def average_gains(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the gains of each adversary and researcher over all seeds, without those of partly suppressed tables."""
+    """Return the mean gains over seeds of each adversary and researcher, except gains from partly suppressed tables."""
     rows = average_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     return rows[(rows.sanitizer != "Suppress") | (rows.parameters == "")]
 
 
 def join_sides(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the gains of adversary and researcher over all seeds, one row per data set, workload and release.
+    """Return the mean gains of adversary and researcher over all seeds, one row per data set, workload and release.
 
-    The column `adversary` is the gain of `best_adversary`, and `chance` is its gain with the same classes and values
-    permuted at random. The columns `gain`, `low`, `high` and `miner` are those of the researcher's best miner. A number
-    that the results do not have is NaN.
+    The column `adversary` is the gain from `best_adversary`, and `chance` is the gain of the same adversary if the
+    sensitive values are permuted at random in the same classes. The columns `gain`, `low`, `high` and `miner` describe
+    the researcher's best miner. A number that is missing in the results is NaN.
     """
     rows, keys = average_gains(results), ["dataset", *SETTING_COLUMNS, "parameter", "bound"]
     adversary = best_adversary(rows).rename(columns={"value": "adversary", "baseline": "chance"})
@@ -39,17 +39,18 @@ def join_sides(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_adversary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the `accuracy_gain` of each release: the exact gain or, under noise, that of the best miner."""
+    """Return one row of `accuracy_gain` per release: the exact gain or, under noise, the gain of the best miner."""
     best = select_rows(rows, "accuracy_gain").sort_values("value", ascending=False, kind="stable")
     best = best.sort_values("miner", key=lambda miner: miner != "", kind="stable")
     return best.drop_duplicates(["dataset", *SETTING_COLUMNS]).sort_index()
 
 
 def select_sanitized_sides(sides: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `join_sides` between the reference releases with both gains, and add `more` and `less`.
+    """Return the rows of `join_sides` that have both gains and are not reference releases, and add `more` and `less`.
 
-    `more`: the adversary gains more than the researcher beyond the interval, more than 0, and more than by chance.
-    `less`: the researcher gains more than the adversary and more than 0, beyond the interval.
+    `more`: whether the adversary's gain is above the whole interval of the researcher's gain, above 0, and above the
+    gain by chance. `less`: whether the whole interval of the researcher's gain is above the adversary's gain and above
+    0.
     """
     rows = sides[~sides.sanitizer.isin(ENDS)].dropna(subset=["gain", "adversary"])
     more = (rows.adversary > rows.chance.fillna(0).clip(lower=0)) & (rows.adversary > rows.high)
@@ -57,7 +58,9 @@ def select_sanitized_sides(sides: pd.DataFrame) -> pd.DataFrame:
 
 
 def ahead(sides: pd.DataFrame) -> Part:
-    """Return in how many `comparisons`, a release and a workload each, the adversary gains `more` or `less`.
+    """Return the number of comparisons, and the numbers of those in which the adversary gains more and gains less.
+
+    A comparison is of one release and one workload. The keys are `comparisons`, `more` and `less`.
 
     Parameters
     ----------
@@ -70,12 +73,12 @@ def ahead(sides: pd.DataFrame) -> Part:
 
 @validated
 def adversary_and_researcher(compared: Results) -> Worded:
-    """Return, for each workload, the share of the researcher's gain that remains if the adversary's gain is halved.
+    """Return, by workload, the share of the researcher's gain that remains if a release halves the adversary's gain.
 
     Parameters
     ----------
     compared : DataFrame
-        The results of `papers.compare_sanitizers`; without rows, the answer states what the comparison needs.
+        The results of `papers.compare_sanitizers`. If there are no rows, the text states what the comparison needs.
     """
     sides = join_sides(compared)
     originals: list[Part] = []
@@ -93,9 +96,9 @@ def adversary_and_researcher(compared: Results) -> Worded:
 
 
 def _original(whole: Any, held: pd.DataFrame) -> Part:
-    """Return the researcher's gain from the original for one workload, and the share that releases preserve.
+    """Return the researcher's gain from the original for one workload, and the largest share of this gain in releases.
 
-    `held`: the releases that halve the gain that the original gives the adversary.
+    `held`: the releases from which the adversary gains at most half as much as from the original.
     """
     return make_number(
         whole.gain,
@@ -114,7 +117,7 @@ def _original(whole: Any, held: pd.DataFrame) -> Part:
 
 
 def _kept(whole: Any, held: pd.DataFrame) -> Part:
-    """Return the largest share of the researcher's gain among releases that halve the adversary's gain."""
+    """Return the largest share of the researcher's gain that a release in `held` preserves."""
     best = held.loc[held.gain.idxmax()]
     return make_number(
         best.gain / whole.gain,

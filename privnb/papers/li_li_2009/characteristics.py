@@ -1,9 +1,9 @@
-"""The three characteristics of privacy and utility of Li and Li, each with an invented table (KDD 2009, section 3.2).
+"""The three characteristics of privacy and utility by Li and Li, each with an invented table (KDD 2009, section 3.2).
 
-Each function returns results of releases of 1,000 invented people, some of whom are ill: `knowledge_gain`, the mean
-over people with which Brickell and Shmatikov compare privacy and utility directly; `privacy_loss`, that of the
-worst-off person; `utility_loss`, about populations of at least 5% of all people. The first release reveals nothing and
-is the baseline of the others.
+Each function returns results of releases of 1,000 invented people, some of whom are ill. The measures are
+`knowledge_gain`, the mean over people that Brickell and Shmatikov use to compare privacy and utility directly;
+`privacy_loss`, the loss of the worst-off person; and `utility_loss`, the loss about populations of at least 5% of all
+people. The first release reveals nothing and is the baseline of the other releases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,11 +43,11 @@ def specific_or_aggregate() -> pd.DataFrame:
 
 
 def individual_or_accumulated() -> pd.DataFrame:
-    """Compare the loss of privacy, which concerns individuals, with utility, which accumulates.
+    """Compare the loss of privacy, which concerns individuals, with utility, which accumulates over people.
 
     Everybody in a home is ill, and so are 43.6% of women and 40% of all people. One release publishes the home, and the
-    other publishes the sex. The mean over people is the same: in the first release a few people lose all privacy, in
-    the second everybody loses a little.
+    other publishes the sex. The mean loss over people is the same for both releases: in the first release, a small
+    number of people lose all privacy; in the second release, everybody loses a little privacy.
     """
     people = build_people(
         (15, "a home", "woman", "ill"), (15, "a home", "man", "ill"),
@@ -60,10 +60,10 @@ def individual_or_accumulated() -> pd.DataFrame:
 
 
 def false_or_correct() -> pd.DataFrame:
-    """Compare false beliefs, which may harm people, with correct beliefs, which alone are useful.
+    """Compare false beliefs, which may harm people but are not useful, with correct beliefs, which are useful.
 
     In the north, 30% of people are ill, and in the south, 10% are ill. One release publishes these shares, and the
-    other publishes them interchanged.
+    other release interchanges the two shares.
     """
     north, south = ((150, "ill"), (350, "well")), ((50, "ill"), (450, "well"))
     people = build_people(*[(n, "north", s) for n, s in north], *[(n, "south", s) for n, s in south], knows=("region",))
@@ -72,7 +72,10 @@ def false_or_correct() -> pd.DataFrame:
 
 
 def build_people(*groups: tuple[Any, ...], knows: Sequence[str]) -> Dataset:
-    """Return a dataset of invented people; each group is (number of people, quasi-identifiers `knows`, health)."""
+    """Return a dataset of invented people; each group is (number of people, values of `knows`, health).
+
+    `knows` are the names of the quasi-identifiers.
+    """
     roles = dict.fromkeys(knows, Role.QUASI_IDENTIFIER) | {"health": Role.SENSITIVE}
     table = pd.DataFrame([values for n, *values in groups for _ in range(n)], columns=[*roles])
     domains = {name: Categories(tuple(dict.fromkeys(table[name]))) for name in roles}
@@ -81,7 +84,10 @@ def build_people(*groups: tuple[Any, ...], knows: Sequence[str]) -> Dataset:
 
 
 def _compare(case: str, people: Dataset, published: Mapping[str, Sanitizer | Dataset]) -> pd.DataFrame:
-    """Return the rows of each release: full suppression, the output of a sanitizer, or a dataset as it is."""
+    """Return the rows of full suppression and of each release in `published`.
+
+    A release in `published` is the output of a sanitizer, or a dataset that is published unchanged.
+    """
     populations, rows = LargePopulations.of(people, "health"), []
     for says, each in {"nothing is published": Suppress(), **published}.items():
         release = Identity().sanitize(each, rng=0) if isinstance(each, Dataset) else each.sanitize(people, rng=0)

@@ -60,7 +60,7 @@ register_measure(
 
 
 def check_number(_: str, value: Any) -> None:
-    """Raise ValueError unless `value` is a number of queries."""
+    """Raise ValueError unless `value` is an allowed number of queries."""
     if not (expect.is_whole(value) and 1 <= value <= MAX_QUERIES):
         raise UsageError(
             f"QUERIES must be a whole number from 1 to {MAX_QUERIES:,}; got {expect.describe_value(value)}."
@@ -68,7 +68,7 @@ def check_number(_: str, value: Any) -> None:
 
 
 def check_partitions(name: str, value: object) -> None:
-    """Raise TypeError unless `value` is a dictionary of lists of sanitizers."""
+    """Raise TypeError unless `value` is a dictionary whose values are lists of sanitizers."""
     for each in expect.kind(name, value, dict, instead="papers.list_partitions returns one.").values():
         expect.all_of(name, each, Sanitizer, instead=Sanitizer.HINT)
 
@@ -88,24 +88,25 @@ def list_partitions(
     delta: str | float = "",
     median: str = "left",
 ) -> Partitions:
-    """Return Mondrian with each privacy model of section 5, for each value of its parameter.
+    """Return Mondrian with each privacy model of section 5, one sanitizer for each value of the model's parameter.
 
-    l-diversity is that of section 2 (at most one in l people has the same value), t-closeness uses the Jensen-Shannon
-    divergence, and semantic privacy (delta) is that of Brickell and Shmatikov.
+    The definition of l-diversity is that of section 2: in each class, at most one in l people has the same value. The
+    distance of t-closeness is the Jensen-Shannon divergence. The definition of semantic privacy (delta) is that of
+    Brickell and Shmatikov.
 
     Parameters
     ----------
     dataset : Dataset
     k, l, t, delta : str, int or float
-        One number, or several separated by commas. If it is empty, the model is left out.
+        One number, or several numbers separated by commas. If a parameter is empty, its model is left out.
     median : str
-        The `split_point` of Mondrian. The authors of Mondrian print "left", with which an attribute of two values is
-        cut only if its first value is more common.
+        The `split_point` of Mondrian. The paper on Mondrian describes "left". With "left", an attribute of two values
+        is cut only if the first value is the more common one.
 
     Returns
     -------
     dict of str to list of Mondrian
-        By letter.
+        The sanitizers of each privacy model, by the letter of its parameter.
     """
     sensitive = choose_sensitive(dataset, None)
     models: dict[str, list[Any]] = {
@@ -131,7 +132,9 @@ def check_queries(
     distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
 ) -> None:
-    """Refuse invalid arguments of `measure_trade_off`, `measure_queries` and `compare_directly` before they run.
+    """Raise ValueError for invalid arguments of `measure_trade_off`, `measure_queries` and `compare_directly`.
+
+    Call this function before the experiments run.
 
     Parameters
     ----------
@@ -146,7 +149,8 @@ def check_queries(
     Raises
     ------
     ValueError
-        For an invalid number of queries, profile, number of repeats, distance or support, and for unknown miners.
+        If the number of queries, the profile, the number of seeds, the distance or the support is invalid, or if a
+        miner is unknown.
     """
     list_seeds(seeds, find_profile(profile).queries)
     sensitive = dataset.table[choose_sensitive(dataset, None)]
@@ -163,7 +167,7 @@ def measure_trade_off(
     min_count: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
-    """Measure Figure 2.
+    """Measure Figure 2, the privacy loss and the utility loss of each partition.
 
     Mondrian cuts the values in the order of `trade_off.order_values`; the large populations come from the hierarchies
     of the dataset.
@@ -181,11 +185,12 @@ def measure_trade_off(
     Returns
     -------
     DataFrame
-        `trade_off.measure_scales` of the original, then `trade_off.Losses` of each partition, published as generalized
-        classes and as buckets, and of the reference releases. If delta is below 1, only the number of classes is
-        measured. Rows about all releases together have lists as parameters, such as "k=10 50, t=0.2":
-        `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, by the letter of the model in `group`,
-        `above_scale`: the number of releases with a privacy loss above the lower end of the scale.
+        The rows of `trade_off.measure_scales` for the original, and the rows of `trade_off.Losses` for the reference
+        releases and for each partition, which is published both as generalized classes and as buckets. If delta is
+        below 1, only the number of classes is measured. There are also rows about all releases together. In these rows,
+        `parameters` is a list, such as "k=10 50, t=0.2", and the measures are `largest_privacy_loss`;
+        `share_of_small_utility_loss`, the share of releases with a loss below 0.04; and, for each model with the letter
+        in `group`, `above_scale`, the number of releases with a privacy loss above the lower end of the scale.
     """
     lines = losses.order_values(dataset)
     secret, hierarchies = choose_unknown_sensitive(dataset, None), dict(dataset.hierarchies)
@@ -223,8 +228,9 @@ def measure_queries(
 ) -> pd.DataFrame:
     """Measure Figure 3 with `queries.measure_query_errors`.
 
-    Panel (a) covers each partition in both forms. For the buckets of t-closeness, panel (b) varies the selectivity and
-    panel (c) the dimension; the first and the last bound also have the literal reading of selectivity.
+    Panel (a) covers each partition in both forms, as generalized classes and as buckets. Panels (b) and (c) cover the
+    buckets of t-closeness: panel (b) varies the selectivity, and panel (c) varies the dimension. For the first and the
+    last bound t, the results also contain the literal reading of selectivity.
 
     Parameters
     ----------
@@ -236,7 +242,7 @@ def measure_queries(
     profile : str
         The amount of work, one of `PROFILES`.
     seeds : int
-        The number of sets of queries. If it is 0, the number of the profile is used.
+        The number of sets of queries. If `seeds` is 0, the number of the profile is used.
 
     Returns
     -------
@@ -276,7 +282,7 @@ def compare_directly(
 ) -> pd.DataFrame:
     """Measure `trade_off.compare_gains` for every fourth partition of each privacy model.
 
-    This is the comparison of Brickell and Shmatikov on the same releases.
+    The function makes the comparison of Brickell and Shmatikov on the releases of Li and Li.
 
     Parameters
     ----------
@@ -286,7 +292,7 @@ def compare_directly(
     miners : str
         The miners of the researcher: the name of a set, or names separated by commas.
     profile : str
-        The profile with the number of folds.
+        The profile that sets the number of folds.
 
     Returns
     -------
@@ -304,20 +310,21 @@ def compare_directly(
 
 @validated
 def pair_losses(results: Results, measure: MeasureName = "utility_loss") -> pd.DataFrame:
-    """Return the privacy loss and another measure of each release in one row.
+    """Return one row per release, with the privacy loss and another measure of the release.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     measure : str
-        The measure next to the privacy loss.
+        The other measure.
 
     Returns
     -------
     DataFrame
-        One row per release: the mean `value` over seeds, with `low`, `high` and `baseline`, the `privacy` loss, the
-        `letter` and `bound` of its privacy model, and `model` and `form` in words.
+        One row per release: the mean `value` of the other measure over seeds, with `low`, `high` and `baseline`; the
+        privacy loss in `privacy`; the `letter` and the `bound` of the privacy model; and the `model` and the `form` in
+        words.
     """
     rows = average_seeds(results[results.measure == measure]).dropna(subset="value")
     private = average_seeds(results[results.measure == "privacy_loss"])
@@ -328,15 +335,15 @@ def pair_losses(results: Results, measure: MeasureName = "utility_loss") -> pd.D
 
 @validated
 def select_queries(results: Results, by: str = "", form: Annotated[str, one_of(FORMS)] = "Bucketize") -> pd.DataFrame:
-    """Return results without the COUNT queries of other panels of Figure 3.
+    """Return the results of one panel of Figure 3, without the COUNT queries of the other panels.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     by : str
-        If empty, one kind of query for all privacy models (a); otherwise, t-closeness by "selectivity" (b) or
-        "dimension" (c).
+        The panel. If `by` is empty, the panel is (a): one kind of query for all privacy models. "selectivity" is panel
+        (b) and "dimension" is panel (c), both for t-closeness.
     form : str
         "Mondrian" (generalized) or "Bucketize" (in buckets).
 
@@ -359,7 +366,7 @@ def select_queries(results: Results, by: str = "", form: Annotated[str, one_of(F
 
 
 def identify_queries(results: pd.DataFrame) -> pd.DataFrame:
-    """Return, as a DataFrame, the `dimension` and `selectivity` of each row's COUNT queries; NaN for other rows."""
+    """Return a DataFrame with the `dimension` and `selectivity` of each row's COUNT queries, NaN if there are none."""
     kinds = {queries.name_queries(d, s): (d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES}
     found = [kinds.get(target, (np.nan, np.nan)) for target in results.target]
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
@@ -370,7 +377,7 @@ def _add_buckets(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:
 
 
 def _summarize(dataset: Dataset, found: pd.DataFrame, partitions: Partitions) -> pd.DataFrame:
-    """Return the rows about all releases of each form together."""
+    """Return the rows that summarize all releases of each form."""
     bounds = {letter: " ".join(str(find_main_parameter(one)[1]) for one in each) for letter, each in partitions.items()}
     every = ", ".join(f"{letter}={values}" for letter, values in bounds.items())
     rows, scale = [], found[found.measure == "revealed_loss"].value.min()

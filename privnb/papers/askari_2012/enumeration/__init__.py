@@ -1,1 +1,1 @@
-"""k-anonymity as an exact channel, by listing every small table, to check the formulas of Askari et al. 2012."""
+"""k-anonymity as an exact channel over a list of all small tables, to check the formulas of Askari et al. 2012."""

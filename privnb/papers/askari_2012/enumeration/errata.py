@@ -37,9 +37,9 @@ KINDS = {
 class Erratum:
     """An erratum of the paper, as a row of a table.
 
-    `claim`: the statement or formula of the paper; `where`: its place in the paper; `correction`: the correct statement
-    or formula; `kind`: a key of `KINDS`; `example`: the example that both numbers belong to; `printed`: the number
-    according to the printed text; `right`: the correct number.
+    `claim`: the statement or formula of the paper; `where`: the place of the claim in the paper; `correction`: the
+    correct statement or formula; `kind`: a key of `KINDS`; `example`: the example for which the two numbers are
+    computed; `printed`: the number according to the printed text; `right`: the correct number.
     """
 
     claim: str
@@ -59,7 +59,7 @@ DISEASES = ("Cold", "Heart attack", "Diabetes")
 
 
 def appendix_channel(prior: Any = None) -> Channel:
-    """Return the channel of the appendix, with four input and four output tables, in fractions."""
+    """Return the channel of the appendix, with four input and four output tables; the probabilities are fractions."""
     matrix = [
         ["5/17", "2/17", 0, "10/17"],
         [0, "20/35", "5/35", "10/35"],
@@ -70,22 +70,22 @@ def appendix_channel(prior: Any = None) -> Channel:
 
 
 def uniform_channel(prior: Any = None) -> Channel:
-    """Return the second channel of the appendix, which may publish each of four tables as any output."""
+    """Return the second channel of the appendix, which may publish any of four outputs for each of four tables."""
     return Channel.of([["1/4"] * 4] * 4, prior)
 
 
 def section_5_domains(records: int = 5, k: int = 2) -> SmallDomains:
-    """Return the k-anonymous example of section 5.3: age, gender, disease. The hierarchies are assumed, see `AGE`."""
+    """Return the k-anonymous example of section 5.3 with age, gender and disease, with the hierarchies of `AGE`."""
     return SmallDomains((AGE, GENDER), {"disease": DISEASES}, records, k)
 
 
 def age_domains(records: int = 3, k: int = 2, hierarchy: Taxonomy = AGE) -> SmallDomains:
-    """Return a smaller example that can be listed in full: one quasi-identifier and two sensitive values."""
+    """Return a smaller example whose tables can all be listed, with one quasi-identifier and two sensitive values."""
     return SmallDomains((hierarchy,), {"disease": DISEASES[:2]}, records, k)
 
 
 def compute_printed_error(channel: Channel) -> float:
-    """Return eq. 3 as printed, with the posterior P(T|T') in place of the likelihood, for a uniform prior."""
+    """Return eq. 3 as printed, with the posterior P(T|T') instead of the likelihood P(T'|T), for a uniform prior."""
     return 1 - (channel.max_by_output(channel.joint) / channel.output_probability).sum() / len(channel.inputs)
 
 
@@ -102,7 +102,7 @@ def list_errata() -> list[Erratum]:
 
 
 def tabulate_errata() -> pd.DataFrame:
-    """Return the errata as a frame with `COLUMNS`, one row each. See `list_errata` for records with types."""
+    """Return the errata as a frame with one row per erratum. Use `list_errata` to obtain typed records."""
     rows = [
         (each.where, each.kind, f"{each.claim}; {each.correction}", each.example, each.printed, each.right)
         for each in list_errata()
@@ -111,7 +111,7 @@ def tabulate_errata() -> pd.DataFrame:
 
 
 def show_errata() -> FullTable:
-    """Return the errata as a table to show: claim, place, example, the number by the text and the correct number."""
+    """Return, for display, a table of the errata: claim, place, example, printed number and correct number."""
     rows = [
         (
             f"{sentence_case(each.claim)}.",
@@ -323,7 +323,7 @@ def _errata_of_setting() -> Iterator[Erratum]:
 def _count_gaining(
     tables: Tables, hierarchies: Sequence[Taxonomy], levels: Sequence[int], original_domain: bool = False
 ) -> Any:
-    """Return the number of tables that are more useful after generalization."""
+    """Return the number of tables with a larger `average_utility` after generalization than before generalization."""
     after = tables.generalized(hierarchies, levels)
     if original_domain:
         after = replace(after, domains=tables.domains)  # only the number of values matters
@@ -331,5 +331,5 @@ def _count_gaining(
 
 
 def _count_orders(counts: IntArray) -> int:
-    """Return the number of orders of the rows of a table."""
+    """Return the number of distinct orders of the rows of a table, given the count of each kind of row."""
     return math.factorial(counts.sum()) // math.prod(math.factorial(count) for count in counts)

@@ -1,7 +1,7 @@
-"""k-anonymity as an exact channel: every small table, with all its possible releases.
+"""k-anonymity as an exact channel: every small table, with all possible releases of the table.
 
-The setting is that of Askari, Safavi-Naini, Barker, CODASPY 2012, section 5: full-domain generalization, without
-suppression other than the highest level of all quasi-identifiers. The adversary knows the algorithm and guesses the
+The setting is that of Askari, Safavi-Naini, Barker, CODASPY 2012, section 5: full-domain generalization, and a record
+is suppressed only if all quasi-identifiers have the highest level. The adversary knows the algorithm and guesses the
 whole table.
 """
 
@@ -30,7 +30,7 @@ class SmallDomains:
     """k-anonymity by full-domain generalization of all tables of `records` rows over small public domains.
 
     `hierarchies`: one Taxonomy per quasi-identifier; `sensitive`: `{name: values}` of the other attributes, which stay
-    exact. Raises ValueError if k is above `records`, because then there is no release.
+    exact. Raises ValueError if k is above `records`, because no release exists in this case.
     """
 
     hierarchies: tuple[Taxonomy, ...]
@@ -49,14 +49,15 @@ class SmallDomains:
 
     @cached_property
     def originals(self) -> Any:
-        """Every possible original."""
+        """The possible originals."""
         return Tables.every({tree.name: tree.leaves for tree in self.hierarchies} | dict(self.sensitive), self.records)
 
     @property
     def levels(self) -> Any:
-        """Every generalization, from the lowest to the highest, as a tuple of levels of the quasi-identifiers.
+        """All generalizations, from the lowest to the highest; each is a tuple of one level per quasi-identifier.
 
-        The order is that of the sum of the levels; for equal sums, a lower level of the first attribute comes first.
+        Generalizations are sorted by the sum of the levels. Among equal sums, a lower level of the first attribute
+        comes first.
         """
         every = product(*(range(tree.height + 1) for tree in self.hierarchies))
         return tuple(sorted(every, key=lambda levels: (sum(levels), levels)))
@@ -71,26 +72,30 @@ class SmallDomains:
 
     @cached_property
     def releases(self) -> list[tuple[Any, ...]]:
-        """Every possible release, as a tuple of rows."""
+        """The possible releases, each as a tuple of rows."""
         return [tables[i] for tables in self.tables for i in range(len(tables))]
 
     @cached_property
     def generalization(self) -> IntArray:
-        """The generalization of each release, as an integer array (releases,)."""
+        """The position in `levels` of each release's generalization, as an integer array (releases,)."""
         return np.repeat(np.arange(len(self.tables)), [len(tables) for tables in self.tables])
 
     @property
     def number_of_releases(self) -> int:
-        """The number of possible releases by formula, for sets too large to list. Source: eq. 24 and 25, corrected."""
+        """The number of possible releases, computed by a formula because the releases may be too many to list.
+
+        Source: eq. 24 and 25, corrected.
+        """
         kinds = prod(map(len, self.sensitive.values()))
         labels = [[len({*groups}) for groups in tree.groups] for tree in self.hierarchies]
         return sum(number_of_anonymous_tables(prod(each), kinds, self.records, self.k) for each in product(*labels))
 
     @cached_property
     def _links(self) -> Any:
-        """The tables of the releases, and the release of each original at each generalization.
+        """The tables of the releases, and the position of the release of each original at each generalization.
 
-        The second value is an integer array (originals, generalizations), -1 where the result is not k-anonymous.
+        The second value is an integer array (originals, generalizations). A position is -1 if the generalized original
+        is not k-anonymous.
         """
         names, found, links, start = [tree.name for tree in self.hierarchies], [], [], 0
         for levels in self.levels:
@@ -107,10 +112,11 @@ class SmallDomains:
     def randomized(self, step: float | str = 1) -> Any:
         """Return the channel that publishes a random k-anonymous generalization of a table.
 
-        `step`: the factor, above 0, by which each further level changes the probability of a release. With a factor of
-        1, all releases are equally likely, P(T'|T) = 1/x of section 5.5; with a factor below 1, releases with less
-        distortion are more likely. The prior is uniform over tables as multisets. Numbers are fractions unless `step`
-        is a float; "1/2" is a fraction too.
+        `step`: the factor, above 0, by which the probability of a generalization is multiplied for each level that is
+        added. With a factor of 1, all k-anonymous generalizations of a table are equally likely: P(T'|T) = 1/x in
+        section 5.5. With a factor below 1, releases with less distortion are more likely. The prior is uniform over
+        tables as multisets. Probabilities are floats if `step` is a float, and otherwise fractions; the text "1/2" is
+        read as a fraction.
         """
         times: Any = step if isinstance(step, float) else Fraction(step)
         if not times > 0:
@@ -128,8 +134,8 @@ class SmallDomains:
     def deterministic(self, publish: Any = "lowest") -> Any:
         """Return the channel that always publishes the lowest or the highest k-anonymous generalization of a table.
 
-        The published generalization is the first or the last in the order of `levels`. The highest one suppresses all
-        quasi-identifiers.
+        Among the k-anonymous generalizations of the table, the channel publishes the first or the last one in the order
+        of `levels`. The highest generalization suppresses all quasi-identifiers.
         """
         if publish not in ("lowest", "highest"):
             raise UsageError(f'`publish` must be "lowest" or "highest"; got {publish!r}.')
@@ -139,10 +145,11 @@ class SmallDomains:
         return self._channel(row, links[row, chosen], np.full(len(row), Fraction(1)))
 
     def distinct_rows(self, i: int) -> Any:
-        """Return the distinct rows of release i as pairs: the number of original kinds that it covers, and its count.
+        """Return, for each distinct row of release i, the number of original kinds that it covers, and its count.
 
-        The product of C(kinds + count - 1, count) over the pairs is the number of possible originals of the release,
-        because a table is a multiset. Erratum: section 5.5 uses a sum.
+        The result is a list of pairs (kinds, count). The product of C(kinds + count - 1, count) over these pairs is the
+        number of possible originals of the release, because a table is a multiset. Erratum: section 5.5 uses a sum
+        instead of the product.
         """
         at = self.generalization[i]
         one_each = replace(self.originals, counts=np.ones((1, len(self.originals.kinds)), dtype=np.int64))
@@ -151,12 +158,14 @@ class SmallDomains:
         return [(int(kinds), int(often)) for kinds, often in zip(covered, counts, strict=True) if often]
 
     def degradation(self, channel: Any, weights: Any = None, users: Any = ()) -> float:
-        """Return Utility_G of a channel of this object: the average loss of `average_utility` in bits; lower is better.
+        """Return Utility_G of a channel of this object, the mean loss of `average_utility` in bits; lower is better.
 
-        `weights`: P(A), see `average_utility`. `users`: pairs of a probability P(p) and prior knowledge, which is a
-        Tables of one joint distribution over the domains of the originals, or None; the result is the mean over this
-        population. The probabilities must add up to 1. Prior knowledge is generalized like the release. Source: eq. 16
-        and 20.
+        `weights`: P(A), see `average_utility`. `users`: pairs of a probability P(p) and the prior knowledge of a user.
+        Prior knowledge is None, or a `Tables` object that holds one joint distribution over the domains of the
+        originals. The probabilities must add up to 1, and the result is the mean over the users with these
+        probabilities. Prior knowledge is generalized like the release.
+
+        Source: eq. 16 and 20.
         """
         if not users:
             return expected_degradation(channel, *self.utilities(weights))
@@ -168,7 +177,7 @@ class SmallDomains:
         return sum(share * expected_degradation(channel, *self.utilities(weights, user)) for share, user in users)
 
     def utilities(self, weights: Any = None, user: Any = None) -> tuple[FloatArray, FloatArray]:
-        """Return `average_utility` of all originals and of all releases: two float arrays, in bits."""
+        """Return the `average_utility` of each original and of each release, in bits, as two float arrays."""
         after = [
             average_utility(tables, weights, None if user is None else user.generalized(self.hierarchies, levels))
             for tables, levels in zip(self.tables, self.levels, strict=True)

@@ -1,7 +1,8 @@
-"""Every possible table of a few rows over small public domains, by the counts of its rows.
+"""All possible tables of a small number of rows over small public domains, represented by counts of rows.
 
 The setting is that of Askari, Safavi-Naini, Barker, CODASPY 2012, sections 5.2-5.4. A table is a multiset of rows:
-tables that differ only in the order of their rows are equal. Formulas also give the number of tables.
+tables that differ only in the order of their rows are equal. Two functions compute the number of tables by formulas,
+without listing the tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +25,12 @@ MAX_TABLES = 1_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
-    """Tables over the same attributes, as the number of rows of each kind; made by `every` and `of`.
+    """Tables over the same attributes, each represented by the number of rows of each kind; see `every` and `of`.
 
-    `domains[name]`: the values of an attribute; `kinds`: integer array (kinds, attributes) with the positions of the
-    values of a row in their domains; `counts`: array (tables, kinds). The object is a sequence of tables: `tables[i]`
-    is a tuple of rows. One table of shares instead of counts is a joint distribution, such as the knowledge of a user.
+    A kind is a distinct row. `domains[name]`: the values of an attribute; `kinds`: integer array (kinds, attributes)
+    with the position of each value of a kind in the domain of its attribute; `counts`: array (tables, kinds). The
+    object is a sequence of tables: `tables[i]` is a tuple of rows. An object with one table that holds shares instead
+    of counts represents a joint distribution, such as the knowledge of a user.
     """
 
     domains: Mapping[str, tuple[str, ...]]
@@ -59,10 +61,10 @@ class Tables:
 
     @classmethod
     def of(cls, table: pd.DataFrame, domains: Mapping[str, Sequence[str]] | None = None) -> "Tables":
-        """Return one table from a DataFrame.
+        """Return a `Tables` object with one table, read from a DataFrame.
 
-        `domains`: `{name: values}` of its columns; if None, the values that occur. Raises ValueError for a value
-        outside its domain.
+        `domains`: `{name: values}` of the columns; if None, each domain consists of the values that occur in the
+        column. Raises ValueError for a value outside the domain of its column.
         """
         if domains is None:
             domains = {name: sorted(set(map(str, table[name]))) for name in table}
@@ -88,9 +90,9 @@ class Tables:
         return f"Tables({len(self)} over {', '.join(f'{name}: {len(d)}' for name, d in self.domains.items())})"
 
     def counted(self, *names: str) -> Any:
-        """Return the count of each combination of some attributes in each table: array (tables, combinations).
+        """Return the count of each combination of values of `names` in each table, as an array (tables, combinations).
 
-        Combinations that no kind of row has are left out. Without names, the result is the number of rows.
+        Combinations that no kind of row has are left out. Without names, the only column is the number of rows.
         """
         group = self._grouped(names)[1]
         order = np.argsort(group, kind="stable")
@@ -107,11 +109,11 @@ class Tables:
         return self.counts[:, self._fits(values)].sum(axis=1) > 0
 
     def shares(self, name: str, **values: Any) -> FloatArray:
-        """Return the shares of the values of `name` among people with these values: fractions (its values, tables).
+        """Return the share of each value of `name` among people with `values`, as fractions (values of `name`, tables).
 
-        The values are in the order of the domain; the shares are 0 in a table without such people. As a gain per
-        guessed value, a share is the probability that the guess is correct for one of these people. This gain suits an
-        adversary who looks for a person, and not for the table.
+        The values are in the order of the domain. The shares are 0 in a table without such people. If the gain of a
+        guessed value is its share, the gain is the probability that the guess is correct for a random one of these
+        people. Use this gain for an adversary who guesses a value of a person instead of the whole table.
         """
         fits = self._fits(values)
         total = self.counts[:, fits].sum(axis=1)
@@ -119,24 +121,25 @@ class Tables:
         return np.array([[Fraction(int(a), int(b) or 1) for a, b in zip(row, total, strict=True)] for row in each])
 
     def rows_in_common(self) -> Any:
-        """Return the number of rows that any two tables share, as multisets: integer array (tables, tables).
+        """Return the number of rows that each two tables, as multisets, have in common: integer array (tables, tables).
 
-        As a gain, this number rewards an adversary for each correct row of a guessed table. The paper announces an
-        adversary who guesses a close table (section 4.1) and does not define "close"; this is our reading. Another
-        reading is `rows_in_common() >= r - d`, a guess with at most d wrong rows of r.
+        If this number is the gain of a guessed table, the adversary gains 1 for each correct row of the guessed table.
+        The paper mentions an adversary who guesses a close table (section 4.1), but does not define "close"; the number
+        of common rows is our reading. Another reading is `rows_in_common() >= r - d`: at most d of the r rows of the
+        guess are wrong.
         """
         if len(self) > 10_000:
             raise UsageError(f"at most 10,000 tables can be compared in pairs; got {len(self):,}. Try fewer rows.")
         return sum(np.minimum.outer(count, count) for count in self.counts.T)
 
     def _grouped(self, names: Sequence[str]) -> Any:
-        """Group the kinds by the values of `names`; return the first kind of each group, and the group of each kind."""
+        """Return the first kind of each group of kinds with equal values of `names`, and the group of each kind."""
         columns = [self.kinds[:, list(self.domains).index(name)] for name in names]
         widths = [len(self.domains[name]) for name in names]
         return group_codes([np.zeros(len(self.kinds), dtype=np.int64), *columns], [1, *widths])
 
     def _fits(self, values: Any) -> BoolArray:
-        """Return which kinds of rows have these values."""
+        """Return, as a boolean array (kinds,), which kinds of rows have these values."""
         fits = np.ones(len(self.kinds), dtype=bool)
         for name, value in values.items():
             if value not in self.domains.get(name, ()):
@@ -145,9 +148,9 @@ class Tables:
         return fits
 
     def generalized(self, hierarchies: Sequence[Taxonomy], levels: Sequence[int]) -> "Tables":
-        """Return the same tables with each attribute of `hierarchies`, Taxonomy objects, at its level in `levels`.
+        """Return the tables with the attribute of each Taxonomy in `hierarchies` generalized to its level in `levels`.
 
-        The domain of such an attribute becomes the labels of the level.
+        The new domain of a generalized attribute consists of the labels of the level.
         """
         names, kinds, domains = list(self.domains), self.kinds.copy(), dict(self.domains)
         for tree, level in zip(hierarchies, levels, strict=True):
@@ -160,19 +163,23 @@ class Tables:
         return replace(merged, kinds=kinds[merged._grouped(names)[0]], counts=merged.counted(*names))
 
     def distinct(self) -> Any:
-        """Return each table once, and the position of every table among them: Tables and an integer array (tables,)."""
+        """Return the distinct tables, and, as an integer array (tables,), the position of each table among these."""
         # The minus gives the order of `every`.
         _, first, which = np.unique(-self.counts, axis=0, return_index=True, return_inverse=True)
         return replace(self, counts=self.counts[first]), which.reshape(-1)
 
     def anonymous(self, names: Sequence[str], k: int) -> Any:
-        """Return, as a boolean array, which tables are k-anonymous: k people share each combination of `names`."""
+        """Return, as a boolean array (tables,), which tables are k-anonymous with the quasi-identifiers `names`.
+
+        A table is k-anonymous if every combination of values of `names` that occurs is the combination of at least k
+        people.
+        """
         groups = self.counted(*names)
         return ((groups == 0) | (groups >= k)).all(axis=1)
 
 
 def number_of_tables(kinds: int, records: int) -> int:
-    """Return the number of tables, as multisets, of `records` rows of `kinds` possible kinds. Source: eq. 21 and 23.
+    """Return the number of tables, as multisets, with `records` rows of `kinds` possible kinds. Source: eq. 21 and 23.
 
     >>> number_of_tables(4 * 2 * 3, records=5)
     98280
@@ -184,9 +191,11 @@ def number_of_anonymous_tables(cells: int, values: int, records: int, k: int) ->
     """Return the number of k-anonymous tables of `records` rows.
 
     There are `cells` combinations of quasi-identifiers and `values` combinations of the other attributes. The number is
-    the coefficient of x^records in sum over g of C(cells, g) (sum over n >= k of C(n + values - 1, n) x^n)^g: g classes
-    are chosen, and each contains n rows of any values. Errata of eq. 25: it counts kinds of whole rows as classes,
-    although only the quasi-identifiers form classes, and it counts only tables of k floor(records/k) rows.
+    the coefficient of x^records in sum over g of C(cells, g) (sum over n >= k of C(n + values - 1, n) x^n)^g. In this
+    formula, g is the number of nonempty classes, and each class contains n >= k rows with any values.
+
+    Errata: eq. 25 of the paper treats kinds of whole rows as classes, although only the quasi-identifiers define
+    classes. Moreover, eq. 25 counts only tables of k floor(records/k) rows.
 
     >>> number_of_anonymous_tables(4 * 2, 3, records=5, k=2)
     3528
