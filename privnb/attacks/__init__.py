@@ -1,4 +1,4 @@
-"""Attacks: each module simulates an adversary who has the release and some knowledge about people in it."""
+"""Attacks, each of which simulates an adversary who has a release and some knowledge about people in the release."""
 
 from typing import Any
 

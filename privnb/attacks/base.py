@@ -22,7 +22,7 @@ Learned = TypeVar("Learned")
 
 
 def check_known_columns(name: str, value: object) -> None:
-    """Raise ValueError unless `value` is None or names at least one column and no column twice."""
+    """Raise ValueError unless `value` is None or a list of at least one column without repeated columns."""
     if value is not None and not expect.texts(name, value, "columns"):
         raise UsageError(f"`{name}` must be None or a list of at least one column; got {value!r}.")
 
@@ -31,24 +31,25 @@ Columns = Annotated[tuple[str, ...] | None, check_known_columns]
 
 
 class Attack(Validated, ABC, Generic[Learned]):
-    """An adversary of a release. Subclasses are frozen dataclasses of their parameters.
+    """An adversary who learns from a release and guesses. Subclasses are frozen dataclasses of their parameters.
 
-    No argument of `fit`, `predict` or `baseline` carries the truth, so the truth cannot leak into a guess. Only the
-    fitted copy holds what an attack learned, so one attack can be used for many releases.
+    No argument of `fit`, `predict` or `baseline` carries the truth, so the truth cannot leak into a guess. `fit`
+    returns a copy of the attack, and only the copy holds what the attack learned, so one attack can be used for many
+    releases.
 
-    A subclass defines three methods, `predict(known)`, `baseline(known)` and `truth(dataset)`, each of which returns an
-    array with one value for each record. The argument `known` that `evaluate` passes is a DataFrame of the records'
-    cells in the published columns, without the sensitive columns and the attack's `target`, if it has one. An attack
-    that learns something once for all guesses also defines `_learn(self, published)`: `published.table` is the released
-    DataFrame, in random order; `schema`, `hierarchies` and `columns` (the treatments) are public. The fitted copy holds
-    the result as `self.learned`, with the type that the class states, such as `Attack[dict[str, str]]`. The fitted copy
-    also has the attribute `self.published`. `RecordLinkage` and `Recovery` have other methods, which their docstrings
-    describe.
+    A subclass defines three methods, `predict(known)`, `baseline(known)` and `truth(dataset)`. Each of these methods
+    returns an array with one value for each record. The argument `known` that `evaluate` passes is a DataFrame of the
+    records' cells in the published columns, without the sensitive columns and without the attack's `target`, if the
+    attack has a target. A subclass that learns something once for all guesses also defines `_learn(self, published)`:
+    `published.table` is the released DataFrame, in random order; `schema`, `hierarchies` and `columns` (the treatments)
+    are public. The fitted copy has the attributes `self.published` and `self.learned`; `self.learned` is the result of
+    `_learn`, with the type that the class states, such as `Attack[dict[str, str]]`. The subclasses `RecordLinkage` and
+    `Recovery` have further methods, which the docstrings of these classes describe.
 
     Attributes
     ----------
     title : str
-        The name of the attack within a sentence for readers; by default, the name of the class.
+        The name of the attack for use within sentences; by default, the name of the class.
     supported_treatments : tuple of str
         The treatments of columns from which the attack can learn; see `treatment.KINDS`.
     """
@@ -74,12 +75,12 @@ class Attack(Validated, ABC, Generic[Learned]):
 
     @classmethod
     def can_read(cls, release: Release | Published) -> bool:
-        """Return whether the attack can read all columns of a release (or of its published form)."""
+        """Return whether the attack can read all columns of a release or of its published form."""
         return len(release.treated(*cls.supported_treatments)) == len(release.columns)
 
     @classmethod
     def check(cls, release: Release | Published) -> None:
-        """Raise Unreadable unless the attack `can_read` the release (or its published form)."""
+        """Raise Unreadable unless `can_read` is true for the release or for its published form."""
         if not cls.can_read(release):
             unread = {n: each.kind for n, each in release.columns.items() if each.kind not in cls.supported_treatments}
             # # Only attacks of the package are named: results contain the sentence, which must not depend on other
@@ -96,7 +97,7 @@ class Attack(Validated, ABC, Generic[Learned]):
     def fit(self, published: Published) -> Self:
         """Return a copy of this attack that has learned from a published release (see `release.Published`).
 
-        Raises Unreadable for a treatment of columns that the attack does not support.
+        Raises Unreadable if a column of the release has a treatment that the attack does not support.
         """
         self.check(published)
         # pandas copies on write: the next attack reads the same release.
@@ -121,9 +122,10 @@ class Attack(Validated, ABC, Generic[Learned]):
         return cast(Learned, self._learned)
 
     def _check_known(self, names: Iterable[str], known: pd.DataFrame) -> None:
-        """Raise an error if the table of known people lacks columns that the attack reads.
+        """Raise an error if the table `known` lacks a column that the attack reads.
 
-        The error is SchemaError if the attack's `known` names the columns, and Unreadable if a sanitizer added them.
+        The error is SchemaError if the parameter `known` of the attack lists the column, and Unreadable if the
+        parameter is None, because a sanitizer then added the column.
         """
         if absent := [name for name in names if name not in known]:
             error = Unreadable if getattr(self, "known", None) is None else SchemaError
@@ -142,13 +144,13 @@ class Attack(Validated, ABC, Generic[Learned]):
         """Return a guess for each of the m rows of `known`, as an array whose first axis has length m.
 
         `known`: DataFrame of the adversary's knowledge about m people, with cells written as in releases. A missing
-        guess is None (NaN for numbers); `evaluate` refuses an attack whose guesses can never be right.
+        guess is None, or NaN if guesses are numbers. `evaluate` refuses an attack whose guesses can never be correct.
         """
 
     @abstractmethod
     def baseline(self, known: pd.DataFrame) -> Array:
-        """Return the guesses, as from `predict`, without the part of the release that this attack uses."""
+        """Return guesses, in the form of `predict`, that do not use the part of the release that the attack uses."""
 
     @abstractmethod
     def truth(self, dataset: Dataset) -> Array:
-        """Return, only for the evaluator, the right answer for each of the n records, in the dataset's order."""
+        """Return, for the evaluator only, the correct answer for each of the n records, in the dataset's order."""

@@ -1,1 +1,1 @@
-"""Algorithms of attacks, on plain arrays: rows are records, and columns are attributes."""
+"""Algorithms of attacks on plain arrays, in which rows are records and columns are attributes."""

@@ -1,4 +1,4 @@
-"""Independent components of released rows, and their assignment to the numbers of a record.
+"""Independent components of released rows, and the assignment of components to the numbers of a record.
 
 Rows are records. The decomposition is scikit-learn's FastICA.
 
@@ -19,7 +19,7 @@ READ = 20_000  # maximum number of rows that are decomposed; rows are in random 
 
 
 class Components(NamedTuple):
-    """The mean of the rows, the matrix from centered rows to components, and the components with unit variance."""
+    """The mean of the rows, the matrix that turns centered rows into components, and the standardized components."""
 
     mean: FloatArray
     unmixing: FloatArray
@@ -27,9 +27,9 @@ class Components(NamedTuple):
 
 
 def find_components(rows: FloatArray) -> Components:
-    """Return the independent components of rows, float array (n, d), in arbitrary order and with arbitrary signs.
+    """Return the independent components of `rows`, float array (n, d), in arbitrary order and with arbitrary signs.
 
-    Raises ValueError for rows that do not vary in all d directions.
+    Raises ValueError if the rows do not vary in all d directions.
     """
     from sklearn.decomposition import FastICA
     from sklearn.exceptions import ConvergenceWarning
@@ -48,9 +48,9 @@ def find_components(rows: FloatArray) -> Components:
 
 
 def align(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return, for each standard, the source and the sign that minimize the total distance.
+    """Return the assignment of one source and one sign to each standard that minimizes the total distance.
 
-    The distance of a source from a standard is the distance between the quantiles of the two, under the better sign.
+    The distance between a source and a standard is the distance between their quantiles, with the better of both signs.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def align(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatAr
     Returns
     -------
     places, signs : arrays (d,)
-        Arrays for which `sources[:, places] * signs` has the order of the standards.
+        The source and the sign of each standard, so that `sources[:, places] * signs` has the order of the standards.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -73,7 +73,10 @@ def align(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatAr
 
 
 def match_by_columns(rows: FloatArray) -> Map:
-    """Return the map from each component to the most correlated column, scaled to that column's mean and deviation.
+    """Return the map from rows to guesses in which each column is the component that is most correlated with it.
+
+    The assignment of components to columns maximizes the total absolute correlation. Each component is scaled to the
+    mean and the standard deviation of its column.
 
     `rows`: float array (n, d).
     """
@@ -87,10 +90,10 @@ def match_by_columns(rows: FloatArray) -> Map:
 
 
 def match_by_distributions(rows: FloatArray, values: FloatArray) -> Map:
-    """Return the map from each component to the attribute with the most similar distribution.
+    """Return the map from rows to guesses in which each attribute is the component with the most similar distribution.
 
-    `rows`: float array (n, d); `values`: float array (p, d), each column is a sample of the distribution of an
-    attribute.
+    `rows`: float array (n, d); `values`: float array (p, d), whose columns are samples of the distributions of the
+    attributes.
     """
     found, mean, deviation = find_components(rows), values.mean(axis=0), values.std(axis=0)
     if not deviation.all():
@@ -100,7 +103,9 @@ def match_by_distributions(rows: FloatArray, values: FloatArray) -> Map:
 
 
 def match_by_sample(rows: FloatArray, sample: FloatArray) -> Map:
-    """Return the map that matches the components of rows with those of a sample, and combines them as in the sample.
+    """Return the map from rows to guesses that combines the components of the rows as in a sample.
+
+    Each component of the rows is matched with the component of the sample that has the most similar distribution.
 
     `rows`, `sample`: float arrays (n, d), (p, d).
     """

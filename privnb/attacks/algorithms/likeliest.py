@@ -1,4 +1,4 @@
-"""Expectation maximization: the most likely counts of values that are observed with random changes."""
+"""Expectation maximization of the counts of values that are observed with random changes."""
 
 from collections.abc import Callable
 
@@ -22,34 +22,35 @@ def maximize_expectation(
     rise: Positive = RISE,
     ended: Callable[[FloatArray, FloatArray], bool] | None = None,
 ) -> FloatArray:
-    """Return the most likely number of records with each value, computed by iteration.
+    """Return the most likely number of records with each original value, computed by iteration.
 
-    Each step divides every observed record among the values, in proportion to the probability that each value is its
-    origin. The likelihood never falls. The iteration may stop before it reaches the most likely counts.
+    Each step divides every observed record among the original values, in proportion to the probability that the record
+    has each of these values. The likelihood never decreases from step to step. The iteration may stop before the most
+    likely counts are reached.
 
     Parameters
     ----------
     seen : array (cells,)
-        The number of records with each cell.
+        The number of records in which each cell is observed.
     likelihood : float array (values, cells)
-        The probability of each cell for each value.
+        The probability that each cell is observed if the original has each value.
     steps : int
         The maximum number of steps.
     rise : float
-        The iteration ends if the mean log-likelihood rises by less than this number in a step; above 0.
+        The iteration ends if the mean log-likelihood increases by less than this number in a step; above 0.
     ended : function of two float arrays (values,), optional
-        A function of the last shares and the previous ones that returns whether the iteration ends; with None, `rise`
+        A function of the shares after and before the last step that returns whether the iteration ends. If None, `rise`
         decides.
 
     Returns
     -------
     float array (values,)
-        The numbers of records, with the same sum as `seen`.
+        The number of records with each value; the sum is the same as the sum of `seen`.
 
     Raises
     ------
     ValueError
-        If no value explains a cell.
+        If an observed cell has the probability 0 for all values.
 
     Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS
     2001, section 3 (expectation maximization).

@@ -1,4 +1,4 @@
-"""Search for the nearest rows among those that fit, and count their values; all arguments are bits and numbers."""
+"""A search for the nearest rows among the rows that fit, and counts of their values, on arrays of bits and numbers."""
 
 import numpy as np
 from numba import njit
@@ -10,9 +10,9 @@ from privnb.runtime.tolerances import ROUNDING
 def keep_nearest(
     fit: IntArray, known: FloatArray, released: FloatArray, row: IntArray, most: FloatArray, every: bool
 ) -> None:
-    """Keep only the nearest rows of each group, and change `fit` in place.
+    """Keep only the nearest candidate rows of each group, by changing `fit` in place.
 
-    The unit of all distances is the width of a column's domain.
+    The unit of all distances is the width of the domain of a column.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def keep_nearest(
     row : integer array (rows,)
         The position in `released` of each row.
     most : float array (columns,)
-        The maximum distance of two cells.
+        The maximum distance between two cells of each column; larger distances count as this maximum.
     every : bool
         Whether all rows are candidates of all groups.
     """
@@ -80,7 +80,7 @@ def _of_some(fit: IntArray, known: FloatArray, released: FloatArray, row: IntArr
 
 @njit(cache=True)
 def _move(far: FloatArray, column: FloatArray, value: float, most: float) -> None:
-    """Add the distance of each row's cell in a column from a value, but at most `most`, to the distance of the row."""
+    """Add, for each row, the distance between its cell in a column and a value to `far`, but at most `most`."""
     for one in range(len(far)):
         apart = abs(column[one] - value)
         far[one] += apart if apart < most else most
@@ -88,7 +88,7 @@ def _move(far: FloatArray, column: FloatArray, value: float, most: float) -> Non
 
 @njit(cache=True)
 def _apart(known: FloatArray, group: int, released: FloatArray, one: int, most: FloatArray, least: float) -> float:
-    """Return the distance between two rows, or some number above `least` if the distance exceeds `least`."""
+    """Return the distance between two rows, or any number above `least` if the distance exceeds `least`."""
     apart = 0.0
     for column in range(len(most)):
         apart += min(abs(released[one, column] - known[group, column]), most[column])
@@ -99,7 +99,10 @@ def _apart(known: FloatArray, group: int, released: FloatArray, one: int, most: 
 
 @njit(cache=True)
 def add_counts(fit: IntArray, values: IntArray, counts: IntArray) -> None:
-    """Count the values, integer array (rows,), of the rows with set bits, and add the counts to `counts`."""
+    """Add to `counts`, for each group, the number of rows with set bits that have each value.
+
+    `values`: integer array (rows,); `counts`: integer array (groups, values).
+    """
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
             bits = fit[group, byte]
@@ -123,7 +126,7 @@ def sum_weights(fit: IntArray, weights: FloatArray) -> FloatArray:
 
 @njit(cache=True)
 def spread_weights(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
-    """Return, for each row, the sum of the `weights` of the groups in which its bit is set: float array (rows,)."""
+    """Return, for each row, the sum of the `weights` of the groups in which the row's bit is set: array (rows,)."""
     total = np.zeros(rows)
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -135,7 +138,10 @@ def spread_weights(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
 
 
 def count_common(first: IntArray, second: IntArray, of_first: IntArray, of_second: IntArray) -> FloatArray:
-    """Count the rows that are in both groups of each pair, which has one group of each matrix: float array (m,)."""
+    """Return the number of rows that the two groups of each of m pairs have in common: float array (m,).
+
+    The first group of a pair is a row of `first`, and the second group is a row of `second`.
+    """
     found = np.zeros(len(of_first))
     for start in range(0, len(found), 256):
         part = slice(start, start + 256)

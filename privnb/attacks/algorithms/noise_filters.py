@@ -1,11 +1,11 @@
-"""Filters that remove noise; each filter is a matrix that depends only on covariances.
+"""Filters that remove noise, each of which is a matrix that depends only on covariances.
 
-A released record y, float array (m,), becomes mean + (y - mean) @ filter, so a table of any length needs only its
-covariance and one product. Filters that select directions first divide each column by the standard deviation of its
-noise, so that independent noise has the same variance in all directions.
+A released record y, float array (m,), becomes mean + (y - mean) @ filter, so the guesses for a table of any length need
+only the covariance of the table and one matrix product. Filters that select directions first divide each column by the
+standard deviation of its noise, so that independent noise has the same variance in all directions.
 
-Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; each function names its
-paper.
+Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; the docstring of each
+function cites the paper of the filter.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def moments(released: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def noise_bounds(variance: float, ratio: float) -> tuple[float, float]:
-    """Return the limits of the smallest and the largest eigenvalue of the sample covariance of pure noise.
+    """Return the asymptotic smallest and largest eigenvalue of the sample covariance of pure noise.
 
     Parameters
     ----------
@@ -54,9 +54,10 @@ def noise_bounds(variance: float, ratio: float) -> tuple[float, float]:
 def largest_noise(covariance: FloatArray, records: int) -> float:
     """Return the largest possible variance of independent noise that has the same variance in all columns.
 
-    Noisy records vary at least as much as their noise in every direction. The smallest eigenvalue of the records'
-    covariance is therefore at least that of the noise's covariance (lemma 15.1), which `noise_bounds` returns. If
-    records hardly vary in some direction, the result is close to the variance of the noise.
+    Noisy records vary at least as much as their noise in every direction. The smallest eigenvalue of the covariance of
+    the records is therefore at least the smallest eigenvalue of the covariance of the noise (lemma 15.1), which
+    `noise_bounds` returns. If the originals hardly vary in some direction, the result is close to the variance of the
+    noise.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def largest_noise(covariance: FloatArray, records: int) -> float:
     Unreadable
         If the records do not vary at all in some direction, which is impossible if each column has independent noise.
 
-    Source: this package, after Aggarwal and Yu 2008, lemma 15.1 and section 15.3.2.
+    Source: this package, based on Aggarwal and Yu 2008, lemma 15.1 and section 15.3.2.
 
     >>> largest_noise(np.diag([9.0, 4, 2, 1]), 16)
     4.0
@@ -89,7 +90,8 @@ def spectral_filter(covariance: FloatArray, noise: FloatArray, records: int) -> 
     covariance : float array (m, m)
         The covariance of the released records.
     noise : float array (m, m)
-        The covariance of the noise. The filter uses only the variances, because it treats the noise as independent.
+        The covariance of the noise. The filter uses only the variances in this matrix, because it treats the noise in
+        different columns as independent.
     records : int
         The number of released records, at least m.
 
@@ -103,8 +105,8 @@ def spectral_filter(covariance: FloatArray, noise: FloatArray, records: int) -> 
 def svd_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the filter (m, m) that keeps the directions in which the records vary at least twice as much as the noise.
 
-    In these directions, the originals account for at least half of the variance. `covariance`, `noise`: float arrays
-    (m, m), the covariances of the released records and of the noise.
+    In these directions, the originals account for at least half of the variance of the records. `covariance`, `noise`:
+    float arrays (m, m), the covariances of the released records and of the noise.
 
     Source: Guo and Wu, "On the Use of Spectral Filtering for Privacy Preserving Data Mining", SAC 2006.
     """
@@ -112,9 +114,10 @@ def svd_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def pca_filter(covariance: FloatArray, noise: FloatArray, captured: float) -> FloatArray:
-    """Return the filter (m, m) that keeps the main directions of the originals.
+    """Return the filter (m, m) that keeps the directions in which the originals vary most.
 
-    The filter keeps the smallest number of directions that contain the share `captured` of the originals' variance.
+    The filter keeps the smallest number of directions that together contain the share `captured` of the originals'
+    variance.
 
     Parameters
     ----------
@@ -143,8 +146,9 @@ def gaussian_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     Parameters
     ----------
     covariance, noise : float array (m, m)
-        The covariances of the released records and of the noise. The filter replaces a negative variance of the
-        originals by 0.
+        The covariances of the released records and of the noise. The covariance of the originals is estimated by the
+        difference between the two covariances; in a direction in which this estimate has a negative variance, the
+        filter uses the variance 0.
 
     Source: Huang, Du, Chen, SIGMOD 2005, section 6 (Bayes estimate).
     """
@@ -155,12 +159,12 @@ def gaussian_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def gaussian_posterior(prior: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the filter and the posterior covariance of a Gaussian record with Gaussian noise.
+    """Return the filter for a Gaussian record with Gaussian noise, and the posterior covariance of the record.
 
     Parameters
     ----------
     prior, noise : float array (m, m)
-        The covariances of the originals and of the noise; either may be singular.
+        The covariances of the originals and of the noise; each of the two may be singular.
 
     Returns
     -------
@@ -185,7 +189,7 @@ def _scale(covariance: FloatArray) -> FloatArray:
 
 
 def _scaled(covariance: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return a covariance in units of the noise's standard deviation."""
+    """Return a covariance in units of the standard deviation of the noise in each column."""
     if (np.diag(noise) <= 0).any():
         raise UsageError("the noise of each column must have a variance above 0. Leave out a column without noise.")
     scale = _scale(noise)
@@ -193,7 +197,7 @@ def _scaled(covariance: FloatArray, noise: FloatArray) -> FloatArray:
 
 
 def _projection(covariance: FloatArray, noise: FloatArray, kept: Callable[[FloatArray], BoolArray]) -> FloatArray:
-    """Return the projection onto the eigenvectors that `kept`, called with the descending eigenvalues, selects."""
+    """Return the projection onto the eigenvectors that the function `kept` selects from the descending eigenvalues."""
     varies, directions = np.linalg.eigh(covariance)
     some, scale = directions[:, ::-1][:, kept(varies[::-1])], _scale(noise)
     return (some @ some.T) / scale[:, None] * scale

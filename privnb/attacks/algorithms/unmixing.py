@@ -1,8 +1,8 @@
-"""Linear algebra that undoes a hidden matrix, by which the original rows were multiplied, and perhaps a shift.
+"""Linear algebra that undoes a multiplication of the original rows by a hidden matrix and a possible shift.
 
 Rows are records. A map takes a released row y to origin + (y - center) @ matrix.
 
-Source: Aggarwal and Yu 2008, sections 7.5 and 15.4; each function names its paper.
+Source: Aggarwal and Yu 2008, sections 7.5 and 15.4; the docstring of each function cites its paper.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Map(NamedTuple):
 
 
 def draw_complement(basis: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw a uniformly random orthonormal basis of the orthogonal complement of a basis: float array (d, d - r).
+    """Draw a uniformly random orthonormal basis of the orthogonal complement of `basis`: float array (d, d - r).
 
     The result depends on the random draws and on the span of `basis`, float array (d, r), but not on its columns.
 
@@ -42,23 +42,25 @@ def draw_complement(basis: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def is_shifted(originals: FloatArray, released: FloatArray) -> bool:
-    """Return whether the rows were shifted, which means that some distances from the origin differ."""
+    """Return whether rows were shifted, which is true if the distance of some row from the origin has changed."""
     before, after = np.linalg.norm(originals, axis=1), np.linalg.norm(released, axis=1)
     return bool((np.abs(before - after) > EXACT * max(before.max(), after.max())).any())
 
 
 def span_basis(rows: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the span of rows, as columns: float array (d, rank)."""
+    """Return an orthonormal basis of the span of `rows`, with one column per vector: float array (d, rank)."""
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     return directions[sizes > LEAST * max(sizes.max(initial=0), 1e-300)].T
 
 
 def undo_rotation(originals: FloatArray, released: FloatArray, rng: np.random.Generator) -> Map:
-    """Return the map of an orthogonal matrix, drawn uniformly among all that map the known originals to their rows.
+    """Return the map of a random orthogonal matrix that maps the known released rows to their originals.
 
-    The map is unique if there is one independent exact pair for each column, and one more if rows were shifted. For
-    noisy pairs, the matrix minimizes the sum of squared differences (Procrustes). `originals`, `released`: float arrays
-    (p, d).
+    The matrix is drawn uniformly from all orthogonal matrices with this property.
+
+    The map is unique if there are as many independent exact pairs as columns, and one more pair if rows were shifted.
+    For noisy pairs, the matrix minimizes the sum of squared differences (Procrustes). `originals`, `released`: float
+    arrays (p, d).
 
     Source: Liu, Giannella, Kargupta, "An Attacker's View of Distance Preserving Maps for Privacy Preserving Data
     Mining", PKDD 2006, section 3.
@@ -80,13 +82,14 @@ def fit_map(originals: FloatArray, released: FloatArray) -> Map:
     Parameters
     ----------
     originals : float array (p, d)
-        The known records; at least d rows. Any part of a record outside their span is recovered as 0.
+        The known records, at least d. The part of another record that is outside the span of the known records is
+        recovered as 0.
     released : float array (p, k)
 
     Raises
     ------
     ValueError
-        If there are fewer pairs than attributes in a record.
+        If there are fewer known pairs than attributes in a record.
 
     Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
     section 15.4.1.
@@ -105,12 +108,13 @@ def fit_map(originals: FloatArray, released: FloatArray) -> Map:
 def undo_projection(
     originals: FloatArray, released: FloatArray, rows: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return, from known pairs, the most likely originals of rows under a Gaussian matrix: float array (n, d).
+    """Return the most likely originals of rows under a Gaussian matrix, given known pairs: float array (n, d).
 
-    The part of a row that is a linear combination of known rows is recovered exactly as the combination of their
-    originals. The likelihood gives only the length of the remainder, in closed form: the length of the residual,
-    divided by the square root of the number of columns and by the standard deviation of the matrix's entries. All
-    directions orthogonal to the known originals are equally likely, and one is drawn.
+    The part of a row that is a linear combination of known rows is recovered exactly, as the same combination of the
+    originals of the known rows. For the remainder, the likelihood determines only the length, in closed form: the
+    length of the residual of the row, divided by the square root of the number of columns and by the standard deviation
+    of the entries of the matrix. All directions of the remainder that are orthogonal to the known originals are equally
+    likely, so the direction is drawn at random.
 
     Parameters
     ----------
@@ -140,7 +144,7 @@ def undo_projection(
 
 
 def principal_axes(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean, (d,), and the eigenvectors of the covariance as columns, by descending eigenvalues, (d, d)."""
+    """Return the mean, (d,), and the eigenvectors of the covariance as columns, (d, d), by descending eigenvalue."""
     mean = rows.mean(axis=0)
     directions = np.linalg.eigh((rows - mean).T @ (rows - mean))[1]
     return mean, directions[:, ::-1]
@@ -150,18 +154,18 @@ GRID = np.linspace(0.005, 0.995, 100)  # the quantiles by which distributions ar
 
 
 def quantile_distance(one: FloatArray, other: FloatArray) -> float:
-    """Return the mean distance between the quantiles `GRID` of two samples; 0 for equal quantiles."""
+    """Return the mean absolute difference between the quantiles `GRID` of two samples; 0 if the quantiles are equal."""
     return float(np.abs(np.quantile(one, GRID) - np.quantile(other, GRID)).mean())
 
 
 def match_axes(sample: FloatArray, released: FloatArray) -> Map:
     """Return the map from the principal axes of released rows to those of a sample of the originals' population.
 
-    The sign of each axis is the sign under which the sample and the rows are more similar along the axis. An axis with
-    a symmetric distribution cannot be distinguished from its mirror image. `sample`, `released`: float arrays (p, d),
-    (n, d).
+    Each axis has the sign for which the distributions of the sample and of the rows along the axis are more similar. An
+    axis with a symmetric distribution cannot be distinguished from its mirror image. `sample`, `released`: float arrays
+    (p, d), (n, d).
 
-    Source: Liu, Giannella, Kargupta, PKDD 2006, section 4. The paper tries all 2^d combinations of signs by a test in d
+    Source: Liu, Giannella, Kargupta, PKDD 2006, section 4. The paper tests all 2^d combinations of signs in d
     dimensions; this function tests each axis separately.
     """
     (origin, own), (center, theirs) = principal_axes(sample), principal_axes(released)

@@ -1,4 +1,4 @@
-"""Recovery from a rotation by the distances between known records, which identify the rows of these records."""
+"""Recovery from a rotation by the distances between known records; the distances identify the rows of these records."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,19 +16,19 @@ NODES = 20_000  # maximum number of rows that are tried; each row is compared wi
 
 @dataclass(frozen=True)
 class DistanceInference(Unmixing[Places]):
-    """Find the rows of known records by the distances between them, and undo the rotation.
+    """Find the released rows of known records by the distances between the records, and undo the rotation.
 
-    A rotation and a shift keep all distances, so only a small number of sets of rows have the same distances as the
-    known records. The attack then continues like `KnownRotation`, with such a set of rows. Noise hides the distances;
-    if no set of rows fits, the guess is the mean of the known records. The attack is for small tables, because each row
-    may be compared with all others.
+    A rotation and a shift do not change distances, so only a small number of sets of rows have the same distances as
+    the known records. The attack finds such a set of rows, and then undoes the rotation in the same way as
+    `KnownRotation`. Noise hides the distances. If no set of rows has the same distances, the guess is the mean of the
+    known records. The attack is for small tables, because it may compare each row with every other row.
 
     Parameters
     ----------
     people : int
         The number of known people, at least 2.
     within : float
-        The largest difference between two distances that count as equal; the unit is the width of a domain. Above 0.
+        The maximum difference between two distances that count as equal, above 0; the unit is the width of a domain.
 
     Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.3; Chen, Sun, Liu, "Towards Attack-Resilient Geometric
     Data Perturbation", SDM 2007.
@@ -50,18 +50,18 @@ class DistanceInference(Unmixing[Places]):
 
 
 def find_images(known: FloatArray, seen: FloatArray, within: float) -> IntArray | None:
-    """Return the positions of rows with the same distances as the known records, integer array (p,).
+    """Return the positions of rows whose distances from each other are those of the known records: integer array (p,).
 
-    The result is None if there are no such rows, or if the search does not find them among the `NODES` rows that it
-    tries. Rows at the same distance from the origin are tried first, because a rotation keeps this distance, although a
-    shift does not. If several sets of rows fit, the function returns the first one.
+    The result is None if there are no such rows, or if the search ends after `NODES` attempts without finding them.
+    Rows at the same distance from the origin are tried first, because a rotation keeps this distance, although a shift
+    does not. If several sets of rows fit, the function returns the first one.
 
     Parameters
     ----------
     known : float array (p, d)
     seen : float array (n, d)
     within : float
-        The largest difference between two distances that count as equal.
+        The maximum difference between two distances that count as equal.
     """
     rows, first = np.unique(seen.round(9), axis=0, return_index=True)  # equal rows have equal images
     order = _spread_order(known)
@@ -79,7 +79,10 @@ def find_images(known: FloatArray, seen: FloatArray, within: float) -> IntArray 
 
 
 def _spread_order(known: FloatArray) -> IntArray:
-    """Return an order in which each record is as far as possible from the records before it: integer array (p,)."""
+    """Return an order of records, integer array (p,), in which each record is far from the preceding records.
+
+    Each record has the largest possible distance to the nearest of the preceding records.
+    """
     apart = np.linalg.norm(known[:, None] - known, axis=2)
     order = [int(apart.max(axis=1).argmax())]
     while len(order) < len(known):
@@ -90,11 +93,14 @@ def _spread_order(known: FloatArray) -> IntArray:
 
 
 def _search(rows: FloatArray, apart: FloatArray, fits: list[IntArray], within: float) -> IntArray | None:
-    """Return one row of `fits` for each known record, with the distances `apart`, or None, by depth-first search."""
+    """Return one row from `fits` for each known record, such that the rows have the distances `apart`, or None.
+
+    The search is depth-first.
+    """
     tried = 0
 
     def extend(chosen: list[int], left: list[IntArray]) -> list[int] | None:
-        """Return a complete choice that starts with the rows `chosen`; `left` holds the rows for each other record."""
+        """Return a choice of rows that starts with `chosen`; `left` holds the rows for each further record."""
         nonlocal tried
         if not left:
             return chosen

@@ -25,7 +25,7 @@ from privnb.runtime.validation import validated
 
 
 class Trained(NamedTuple):
-    """The columns that a `MinerInference` reads, the encoded released rows, and the trained miner."""
+    """The columns that a `MinerInference` reads, the encoded released rows in these columns, and the trained miner."""
 
     names: list[str]
     encoded: Encoded
@@ -34,12 +34,12 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class MinerInference(Attack[Trained]):
-    """Train a ready-made data miner on the release, and predict a column more precisely than it was published.
+    """Train a ready-made data miner on the release, and predict a column more precisely than the column was published.
 
     The adversary, such as a reporter or a neighbor, downloads the release and knows some other columns of some people,
-    exactly or as released. The adversary trains the miner on the released table, as an honest analyst would, and
-    predicts the target column. If the column was released as labels, the prediction is a label; if it was released as
-    numbers, the prediction is a number, neither rounded nor clipped.
+    either exactly or in the released form. The adversary trains the miner on the released table, as an honest analyst
+    would, and predicts the target column. If the target was released as labels, the prediction is a label. If the
+    target was released as numbers, the prediction is a number that is neither rounded nor clipped.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class MinerInference(Attack[Trained]):
     target : str
         The column to predict.
     known : tuple of str, optional
-        The columns that the adversary knows about a person. If None, the adversary knows all other published columns.
+        The columns that the adversary knows about a person. If None, the adversary knows all published columns except
+        the target.
 
     Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
     """
@@ -92,7 +93,7 @@ class MinerInference(Attack[Trained]):
 
     @validated
     def predict(self, known: pd.DataFrame) -> Array:
-        """Return the guesses in the form of the published target, labels or numbers, as an array (m,).
+        """Return the guesses as an array (m,) of labels or numbers, in the form in which the target is published.
 
         Parameters
         ----------
@@ -103,7 +104,7 @@ class MinerInference(Attack[Trained]):
         Raises
         ------
         SchemaError
-            For a missing column.
+            If the table lacks a column that the attack's `known` lists.
         Unreadable
             If the attack's `known` is None and the release has columns that a sanitizer added.
         """
@@ -113,7 +114,7 @@ class MinerInference(Attack[Trained]):
 
     @validated
     def baseline(self, known: pd.DataFrame) -> Array:
-        """Return the guess that uses no other column of the release, which is the same for everyone: array (m,).
+        """Return a guess that uses no other column of the release and is the same for all people, as an array (m,).
 
         For categories, the guess is the most common published value (Brickell and Shmatikov 2008, section 4.1, A_base);
         if several values are equally common, the guess is the first one in sorted order. For numbers, the guess is the
@@ -128,7 +129,7 @@ class MinerInference(Attack[Trained]):
 
 
 def bare_guess(published: Published | Release, target: str, m: int) -> Array:
-    """Return `MinerInference.baseline` for m people, from a release or its published form, as an array (m,)."""
+    """Return the baseline of `MinerInference` for m people, from a release or its published form, as an array (m,)."""
     attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))
     if not attribute.numeric:
         return np.full(m, column.mode()[0], dtype=object)

@@ -1,11 +1,11 @@
-"""Imputation of blocked cells, by which an adversary may recover hidden rules.
+"""Imputation of blocked cells, with which an adversary may recover hidden rules.
 
 The adversary guesses from the known cells of a record whether the record has a blocked item: the item is more likely if
-more of its usual companions are present. The method "all" treats each blocked cell as a present item, which is correct
-if blocking hides only present items.
+more of the items that usually occur together with it are present. The method "all" treats each blocked cell as a
+present item; this is correct if blocking hides only present items.
 
-Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004 (the risk); Aggarwal
-and Yu 2008, section 10.3. The guess by companions, with naive Bayes, is a method of this package.
+Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004 (for the risk);
+Aggarwal and Yu 2008, section 10.3. The method "companions", which guesses with naive Bayes, was added by this package.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ def fill_blocked(baskets: Baskets, how: How = "all") -> Baskets:
     baskets : Baskets
         The records, with blocked cells in `unknown`.
     how : str
-        "all": every blocked item is present. "companions": an item is present if naive Bayes, trained on the known
-        cells, gives it a probability above one half; in a table, an item is present if it is the most likely value of
-        its attribute.
+        "all": every blocked item is guessed to be present. "companions": an item is guessed to be present if naive
+        Bayes, trained on the known cells, gives the item a probability above one half. If the baskets come from a
+        table, an item is guessed to be present if it is the most likely value of its attribute.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def fill_blocked(baskets: Baskets, how: How = "all") -> Baskets:
 
 
 def _likeliest(scores: FloatArray, kinds: Sequence[object]) -> BoolArray:
-    """Return, for each record and attribute, the value with the highest score: bool array (n, items)."""
+    """Return, as a boolean array (n, items), which item has the highest score of its attribute in each record."""
     found = np.zeros(scores.shape, dtype=bool)
     for kind in dict.fromkeys(kinds):
         places = [place for place, each in enumerate(kinds) if each == kind]
@@ -65,7 +65,10 @@ def _likeliest(scores: FloatArray, kinds: Sequence[object]) -> BoolArray:
 
 
 def _score(baskets: Baskets, unknown: BoolArray, place: int, rows: BoolArray) -> FloatArray:
-    """Return the log odds, by naive Bayes, that each of the records `rows`, bool array (n,), has the item."""
+    """Return the log odds, by naive Bayes, that each record in `rows` has the item at `place`.
+
+    `rows`: boolean array (n,), which selects the records.
+    """
     score = np.zeros(1)
     others = np.delete(np.arange(len(baskets.items)), place)
     if baskets.kinds is not None:  # other values of the attribute are blocked together with the item
@@ -82,9 +85,9 @@ def _score(baskets: Baskets, unknown: BoolArray, place: int, rows: BoolArray) ->
 
 @validated
 def filling_accuracy(original: Baskets, blocked: Baskets, guessed: Baskets) -> tuple[float, float]:
-    """Return the shares of blocked cells that the guesses and that the baseline fill in correctly.
+    """Return the share of blocked cells that are filled correctly, first by the guesses and then by the baseline.
 
-    For each item, the baseline guesses the more common answer, present or absent, among the known cells.
+    For each item, the baseline guesses present or absent, whichever is more common among the known cells of the item.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linkage of a person to the nearest released row, if numbers are perturbed."""
+"""Linkage of a person to the nearest released row, for releases with perturbed numbers."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,9 @@ from privnb.runtime.arrays import Array, FloatArray
 class DistanceLinkage(ScoredLinkage):
     """Link each person to the released row that is nearest in the known columns.
 
-    Each number is divided by the standard deviation of its released column, and the squared differences are added; a
-    different category adds 1. If several rows are equally near, one of them is chosen at random.
+    The distance is the sum of the squared differences between numbers, after division by the standard deviation of the
+    released column, and of 1 for each column with a different category. If several rows are equally near, one of them
+    is chosen at random.
 
     Parameters
     ----------

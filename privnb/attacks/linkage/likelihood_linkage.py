@@ -1,4 +1,4 @@
-"""Linkage of a register to noisy rows, by the likelihood of their noise under its public distribution."""
+"""Linkage of a register to noisy rows, by the likelihood of the noise under the public distribution of the noise."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,11 @@ OTHER = 1e6  # the log-likelihood that a row loses if it differs in an exact col
 
 @dataclass(frozen=True)
 class LikelihoodLinkage(ScoredLinkage):
-    """Link each person of a register to their most likely row, by the public distribution of the noise.
+    """Link each person of a register to the most likely row, according to the public distribution of the noise.
 
-    The score of a row for a person is the likelihood of its noise if the row is that person's, compared with the
-    likelihoods for all people of the register. A row that differs in an exact column is very unlikely.
+    The score of a row for a person is the log of the likelihood of the noise in the row if the row belongs to the
+    person, relative to the sum of these likelihoods over all people of the register. A row that differs in an exact
+    column is very unlikely.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ class LikelihoodLinkage(ScoredLinkage):
         If the distribution of the noise has no likelihood.
 
     Source: Aggarwal and Yu 2008, sections 2.6 and 6.5 (the sum of log f_Y(z - w) over the columns, to be maximized; the
-    sign is misprinted there); Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE
-    2007.
+    sign is misprinted in the book); Aggarwal, "On randomization, public information and the curse of dimensionality",
+    ICDE 2007.
     """
 
     known: Columns = None
@@ -48,7 +49,7 @@ class LikelihoodLinkage(ScoredLinkage):
         return (super()._points(published, name, column) - domain.low) / domain.step
 
     def _against(self, people: Distinct) -> FloatArray:
-        """Return the log of the sum of each distinct row's likelihoods for all people: float array (rows,)."""
+        """Return, as a float array (rows,), the log of the sum over people of the likelihoods of each distinct row."""
         rows = len(self.learned.rows.values)
         size, total = max(1, CELLS // rows), np.full(rows, -np.inf)
         for start in range(0, len(people.values), size):
@@ -58,7 +59,7 @@ class LikelihoodLinkage(ScoredLinkage):
         return total
 
     def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
-        """Return, for each person, the log-probability that each row is that person's: float array (people, rows)."""
+        """Return the log-probability that each row belongs to each person, as a float array (people, rows)."""
         return self._likelihoods(people) - drawn
 
     def _likelihoods(self, people: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The attack that k-anonymity protects against: linkage of a person with known quasi-identifiers to a released row."""
+"""Linkage of a person with known quasi-identifiers to a released row, the attack that k-anonymity protects against."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ class ReleasedRows:
     names : tuple of str
         The columns that the adversary knows.
     cells : dict of str to Cells
-        The known columns whose cells are true.
+        The known columns whose released cells are true.
     moved : tuple of str
-        The other known columns, in which the nearest cells count.
+        The other known columns, in which the attack chooses the nearest cells.
     numbers : Distinct
         The cells of `moved` as numbers.
     """
@@ -48,9 +48,9 @@ class ReleasedRows:
 
     @cached_property
     def alike(self) -> tuple[IntArray, IntArray]:
-        """Return the first row of each set of rows that fit the same people, and the set of each row.
+        """Return the first row of each set of rows that fit the same people, and the number of each row's set.
 
-        If the attack chooses the nearest row, each row is a set of its own.
+        If the attack chooses the nearest row, each set contains only one row.
         """
         every = np.arange(len(self.numbers.index))
         if self.moved or not self.cells:
@@ -63,13 +63,15 @@ class ReleasedRows:
 class Linkage(RecordLinkage[ReleasedRows]):
     """Link a person with known quasi-identifiers, who is in the release, to one of the rows that fit.
 
-    The candidates are the released rows whose cells cover all known values; one of them is chosen at random. Cells of
-    noisy or perturbed columns are not true. The attack therefore chooses, among the rows that fit in the other columns,
-    the nearest row in these columns, by the sum of |difference| / width of the public domain.
+    The candidates are the released rows whose cells cover all known values; the attack chooses one of the candidates at
+    random. Cells of noisy or perturbed columns are not true. If there are such columns, the attack therefore chooses,
+    among the rows that fit in the true columns, the row that is nearest in the noisy or perturbed columns. The distance
+    is the sum of |difference| / width of the public domain.
 
-    Known cells may be exact values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have
-    a value in common. The adversary knows which numbers are missing: NaN, or the mark of the column. A missing number
-    that is compared with noisy cells counts as the middle of the domain, to which its noise was added.
+    Known cells may be exact values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if the label
+    and the cell have a value in common. The adversary knows which numbers of a person are missing; these are NaN or the
+    mark of the column. A missing number that is compared with noisy cells counts as the middle of the domain, because
+    the sanitizer added the noise of a missing number to this middle.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
     Raises
     ------
     SchemaError
-        For a column or a value that is not in the release's schema.
+        If a column or a value is not in the release's schema.
 
     Source: Sweeney, "k-Anonymity: A Model for Protecting Privacy", IJUFKS 10(5), 2002; the nearest noisy row is the
     distance-based record linkage of Domingo-Ferrer and Torra, "Disclosure Risk Assessment in Statistical Data
@@ -100,7 +102,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def candidates(self, known: pd.DataFrame) -> IntArray:
-        """Count the released rows that fit each known person, as an integer array (m,); more rows protect better."""
+        """Return the number of released rows that fit each known person, as an integer array (m,); higher is better."""
         numbers = np.zeros(len(known), dtype=np.int64)
         for people, group, fit in self._fitting(known):
             numbers[people] = _count(fit).sum(axis=1)[group]
@@ -108,7 +110,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return, for each person, the exact probability that `predict` returns the row in `rows`: float array (m,)."""
+        """Return the exact probability that `predict` returns the row in `rows` for each person, as an array (m,)."""
         chances, (first, index) = np.zeros(len(known)), self.learned.alike
         numbers = np.bincount(index).astype(float)
         for people, group, fit in self._fitting(known, first):
@@ -121,22 +123,22 @@ class Linkage(RecordLinkage[ReleasedRows]):
     def counted(
         self, known: pd.DataFrame, values: IntArray, size: int
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield the counts of each value in the rows that fit each known person.
+        """Yield, in parts, the number of times each value occurs in the rows that fit each known person.
 
         Parameters
         ----------
         known : DataFrame
             A table of m people with the columns that the adversary knows.
         values : integer array (rows,)
-            The value of each released row, from 0 to `size` - 1.
+            The code of the value in each released row, from 0 to `size` - 1.
         size : int
 
         Yields
         ------
         people : integer array
-            Positions in `known`.
+            The positions of these people in `known`.
         group : integer array
-            The row of `counts` of each of these people.
+            The row of `counts` that belongs to each of these people.
         counts : integer array (groups, size)
         """
         for people, group, fit in self._fitting(known):
@@ -158,7 +160,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
         index : integer array (m,)
             The group of each person, from 0; people with equal known cells are one group.
         fit : bit matrix (groups, bytes of 8 rows)
-            The candidates of each group.
+            The candidate rows of each group.
         """
         index, parts, before = np.zeros(len(known), dtype=np.int64), [], 0
         for people, group, fit in self._fitting(known):
@@ -169,7 +171,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return the linked row of each known person, at random among the candidates.
+        """Return the row to which each known person is linked, drawn at random from the candidates.
 
         Parameters
         ----------
@@ -181,7 +183,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
         Returns
         -------
         integer array (m,)
-            The positions of the rows; -1 for a person without a candidate.
+            The positions of the linked rows; -1 for a person without a candidate.
         """
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)
@@ -200,9 +202,10 @@ class Linkage(RecordLinkage[ReleasedRows]):
     def _fitting(
         self, known: pd.DataFrame, rows: IntArray | slice = slice(None)
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield `people` (positions in `known`), the `group` of each, and the candidates of each group among `rows`.
+        """Yield people (positions in `known`), the group of each person, and the candidates of each group.
 
-        People with equal known cells are one group. The candidates are a bit matrix (groups, words of 64 rows).
+        People with equal known cells are one group. The candidates are among `rows`, and are a bit matrix (groups,
+        words of 64 rows).
         """
         names, cells = self.learned.names, self.learned.cells
         n = len(self.published.table.index[rows])
@@ -224,7 +227,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
             yield people, alike.index[people] - start, fit
 
     def _mask(self, name: str, column: pd.Series, rows: IntArray | slice) -> tuple[IntArray, IntArray]:
-        """Return the code of each known cell, and the rows that fit each distinct cell, as a bit matrix."""
+        """Return the code of each known cell, and, as a bit matrix, which rows fit each distinct known cell."""
         cells, released = self.learned.cells[name][0][rows], self.learned.cells[name][1]
         first, last = np.concatenate(released).T
         number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
@@ -239,7 +242,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
         return codes, fit.view(np.uint64)
 
     def _narrow(self, fit: IntArray, values: pd.DataFrame) -> None:
-        """Keep only the nearest candidates of each group in the noisy columns."""
+        """Keep only the candidates of each group that are nearest in the noisy columns."""
         noisy = self.learned.moved
         domains = [self.published.schema[name].domain for name in noisy]
         # Under randomized response, all other categories are equally likely, so each is 1 away.
@@ -251,14 +254,14 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
 
 class _AnyRow(Linkage):
-    """A `Linkage` that also reads synthetic rows, and links people to the nearest ones."""
+    """A `Linkage` that also reads synthetic rows, and links people to the nearest of these rows."""
 
     supported_treatments = tuple(KINDS)
     moved = UNTRUE
 
 
 def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
-    """Return a linkage that also reads synthetic rows, and links people to the nearest ones."""
+    """Return a `Linkage` that also reads synthetic rows, and links people to the nearest of these rows."""
     return _AnyRow(known)
 
 
@@ -272,10 +275,10 @@ def _count(words: IntArray) -> IntArray:
 
 
 def cells_of(published: Published, name: str, column: pd.Series) -> Cells:
-    """Return, for each row, its distinct cell, integer array (n,), and the positions that each distinct cell covers.
+    """Return the number of each row's distinct cell, integer array (n,), and the positions that each such cell covers.
 
-    The positions are a list of integer arrays (runs, 2): the first and the last position of each run on the attribute's
-    line.
+    The positions are a list of integer arrays (runs, 2), one array per distinct cell, with the first and the last
+    position of each run of consecutive values of the attribute.
     """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)

@@ -1,4 +1,4 @@
-"""One-to-one linkage of a whole file of people, in which each person has one row and each row belongs to one person."""
+"""One-to-one linkage of a whole file of people, which links different people to different rows."""
 
 from dataclasses import dataclass
 
@@ -19,10 +19,10 @@ MAX_MATCHED = 5000  # maximum number of people and of rows at once: their scores
 
 @dataclass(frozen=True)
 class OneToOne(RecordLinkage[ScoredLinkage]):
-    """Link each of many people to a different row, with the best total score.
+    """Link each of many people to a different row, so that the total score is as large as possible.
 
-    The attack maximizes the sum of another attack's scores (the assignment problem). If several assignments are best,
-    the order of the rows decides, which is random.
+    The scores are those of another attack, and the attack solves the assignment problem for these scores. If several
+    assignments have the largest sum, the order of the rows decides; this order is random.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class OneToOne(RecordLinkage[ScoredLinkage]):
 
     @property
     def known(self) -> Columns:  # type: ignore[override] # not a parameter
-        """Return the columns that the adversary knows, as the attack `by` states them."""
+        """Return the columns that the adversary of the attack `by` knows."""
         return self.by.known
 
     def _learn(self, published: Published) -> ScoredLinkage:
@@ -59,12 +59,12 @@ class OneToOne(RecordLinkage[ScoredLinkage]):
         return self.by.fit(published)
 
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return 1 for each person whom `predict` links to the row in `rows`, and 0 for others: float array (m,)."""
+        """Return 1 for each person whom `predict` links to the row in `rows`, otherwise 0, as a float array (m,)."""
         return (self.predict(known) == rows).astype(float)
 
     @validated
     def predict(self, known: pd.DataFrame) -> IntArray:
-        """Return a different published row for each known person, as an integer array (m,); -1 if no row is left.
+        """Return a different published row for each known person, or -1 if no row is left, as an integer array (m,).
 
         `known`: DataFrame of m people with the columns that the adversary knows.
         """

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage, by how often columns agree in true pairs and how often they agree by chance."""
+"""Probabilistic record linkage, by the frequencies with which columns agree in true pairs and in other pairs."""
 
 from dataclasses import dataclass
 
@@ -15,21 +15,21 @@ ROUNDS, SETTLED, EDGE = 500, 1e-9, 1e-6  # maximum steps of EM; smallest change;
 
 @dataclass(frozen=True)
 class ProbabilisticLinkage(ScoredLinkage):
-    """Link each of many people to the row whose agreements with the person have the largest total weight.
+    """Link each of many people to the row with the largest total weight of its agreements with the person.
 
-    Each pair of a person and a row agrees in some columns. The probabilities that a column agrees in a true pair (m)
-    and in another pair (u) are unknown: EM estimates both from the frequency of each pattern of agreements, given that
-    each person has one row. A column that agrees has the weight ln(m / u); any other column has the weight ln((1 - m) /
-    (1 - u)).
+    A person and a row agree in some columns. The probability m that a column agrees in a true pair and the probability
+    u that the column agrees in another pair are unknown. EM estimates both probabilities from the frequency of each
+    pattern of agreements, on the assumption that each person has one row. A column that agrees has the weight ln(m /
+    u); any other column has the weight ln((1 - m) / (1 - u)).
 
-    This is the model of Fellegi and Sunter.
+    The model is that of Fellegi and Sunter.
 
     Parameters
     ----------
     known : tuple of str, optional
         The columns that the adversary knows. If None, the adversary knows all quasi-identifiers.
     within : float
-        Two numbers agree if they differ by at most this number of standard deviations of the released column; above 0.
+        The maximum difference between two numbers that agree, in standard deviations of the released column; above 0.
 
     Source: Fellegi and Sunter, "A theory for record linkage", JASA 64, 1969; Jaro, JASA 84, 1989 (EM); Aggarwal and Yu
     2008, section 3.6.1.
@@ -65,7 +65,7 @@ class ProbabilisticLinkage(ScoredLinkage):
 
 
 def em(agree: IntArray, times: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """Return the probabilities, by EM, that each column agrees in true pairs and in other pairs.
+    """Return the probabilities that each column agrees in true pairs and in other pairs, as estimated by EM.
 
     Parameters
     ----------

@@ -63,17 +63,17 @@ class RecordLinkage(Attack[Learned]):
 
     @abstractmethod
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return the exact probability that `predict` gives `rows` (integer array (m,)), 0 to 1."""
+        """Return the exact probability that `predict` returns the row in `rows` for each person, as an array (m,)."""
 
     @validated
     def baseline(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return a random row for each person: the guess of an adversary who only knows who is in the release."""
+        """Return a random row for each person, the guess of an adversary who knows only who is in the release."""
         return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
 
     def truth(self, dataset: Dataset, key: IntArray) -> IntArray:  # type: ignore[override] # its rows are the key's
         """Return the published row of each released record, in the dataset's order, as an integer array (rows,).
 
-        `key` holds the record of each published row, from `Release.publish`.
+        `key`: the record of each published row, as `Release.publish` returns it.
         """
         if len(key) != len(self.published.table) or np.max(key) >= len(dataset):
             raise UsageError(
@@ -84,7 +84,10 @@ class RecordLinkage(Attack[Learned]):
 
 
 class Distinct:
-    """The distinct rows of numbers, `values` (distinct, columns), the `index` of each row, and the counts `times`."""
+    """The distinct rows of a table of numbers, the distinct row of each row, and the count of each distinct row.
+
+    `values`: array (distinct, columns); `index`: integer array (rows,); `times`: array (distinct,) with the counts.
+    """
 
     def __init__(self, columns: Mapping[str, FloatArray], rows: int) -> None:
         self.values, self.index, self.times = (
@@ -99,7 +102,7 @@ class Distinct:
 
 
 class Scored(NamedTuple):
-    """The released columns that a `ScoredLinkage` compares, their distinct rows, and whether each is numeric."""
+    """The released columns that a `ScoredLinkage` compares, the distinct rows, and whether each column is numeric."""
 
     names: tuple[str, ...]
     rows: Distinct
@@ -107,11 +110,10 @@ class Scored(NamedTuple):
 
 
 class ScoredLinkage(RecordLinkage[Scored]):
-    """An attack that scores every released row for every person, and links a random row with the best score.
+    """An attack that scores every released row for every person, and links the person to a random row of the best ones.
 
     The attack reads numbers and categories. The attack leaves out a column that is wholly or partly suppressed, and a
-    column of
-    numbers that are the same in every row.
+    column whose values are the same in every row.
     """
 
     HINT: ClassVar[str] = "Give one such as DistanceLinkage()."
@@ -125,22 +127,23 @@ class ScoredLinkage(RecordLinkage[Scored]):
         return Scored(tuple(columns), Distinct(columns, len(published.table)), numeric)
 
     def _points(self, published: Published, name: str, column: pd.Series) -> FloatArray:
-        """Return cells as numbers for comparison, float array (n,)."""
+        """Return the cells of a column as numbers that can be compared, as a float array (n,)."""
         return to_coordinates(published, name, column)
 
     def _against(self, people: Distinct) -> Array:
-        """Return a result that the scores need and that depends on all known people together."""
+        """Return the part of the computation of scores that depends on all known people together."""
         return np.empty(0)
 
     @abstractmethod
     def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
-        """Return the score of each distinct released row for each of some distinct people: float array (people, rows).
+        """Return the score of each distinct released row for each distinct person: float array (people, rows).
 
-        `people`: float array (people, columns), positions for categories; `drawn`: the result of `_against`.
+        `people`: float array (people, columns) of numbers or, in columns of categories, positions; `drawn`: the result
+        of `_against`.
         """
 
     def scores(self, known: pd.DataFrame) -> FloatArray:
-        """Return the score of each released row for each person; higher is more likely: float array (m, rows).
+        """Return the score of each released row for each person, higher if more likely, as a float array (m, rows).
 
         The method is meant for a limited number of people; see `OneToOne`.
         """
@@ -150,7 +153,7 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
     @validated
     def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return the exact probability that `predict` gives `rows` (integer array (m,)), 0 to 1."""
+        """Return the exact probability that `predict` returns the row in `rows` for each person, as an array (m,)."""
         chances = np.zeros(len(known))
         for people, group, best, _ in self._best(known):
             true = self.learned.rows.index[rows[people]]
@@ -159,7 +162,7 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
     @validated
     def ranks(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
-        """Return the rank of each person's own row among all rows, 1 for the best score, as a float array (m,).
+        """Return the rank of the score of each person's own row among all rows, 1 for the best, as a float array (m,).
 
         Rows with equal scores share the mean of their ranks. `rows` holds the row of each person, as an integer array
         (m,).
@@ -174,7 +177,7 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return the linked row of each known person, drawn from the best rows: integer array (m,).
+        """Return the row to which each known person is linked, drawn from the best rows, as an integer array (m,).
 
         `known`: DataFrame of m people with the columns that the adversary knows.
         """
@@ -195,9 +198,10 @@ class ScoredLinkage(RecordLinkage[Scored]):
         return Distinct(columns, len(known))
 
     def _best(self, known: pd.DataFrame) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
-        """Yield `people` (positions in `known`), the `group` of each, and the best rows and all scores of each group.
+        """Yield people (positions in `known`), the group of each person, and each group's best rows and all scores.
 
-        The best rows are a boolean array (groups, distinct rows); the scores are those of `_scores`.
+        People with equal known cells are one group. The best rows are a boolean array (groups, distinct rows); the
+        scores are the result of `_scores`.
         """
         everyone = self._people(known)
         drawn, size = self._against(everyone), max(1, CELLS // len(self.learned.rows.values))
@@ -210,7 +214,10 @@ class ScoredLinkage(RecordLinkage[Scored]):
 
 
 def to_coordinates(published: Published, name: str, column: pd.Series) -> FloatArray:
-    """Return cells as numbers, float array (n,): a number or a category's position; missing numbers are far away."""
+    """Return the cells of a column as float array (n,): numbers, or the positions of categories.
+
+    A missing number becomes a number that is far from the domain.
+    """
     if published.schema[name].numeric:
         domain = published.schema[name].numbers
         return domain.points(domain.read(column).to_numpy(dtype=float))

@@ -33,13 +33,13 @@ class Solved(NamedTuple, Generic[Solution]):
     Parameters
     ----------
     names : tuple of str
-        The released columns that the attack reads.
+        The names of the released columns that the attack reads.
     targets : tuple of str
-        The attributes that the attack recovers, in the order of its columns.
+        The attributes that the attack recovers, in the order of the columns of its guesses.
     solution
-        What the attack has learned, of a type that the attack states.
+        What the attack has learned. The type depends on the attack.
     units
-        The units in which an `Unmixing` reads rows and guesses.
+        The `Units` of an `Unmixing`; None for other attacks.
     """
 
     names: tuple[str, ...]
@@ -51,18 +51,18 @@ class Solved(NamedTuple, Generic[Solution]):
 class Recovery(Attack[Solved[Solution]]):
     """An adversary who recovers the original numbers of released rows.
 
-    The adversary reads released rows, and does not need to know to whom they belong. The method `given` adds further
-    knowledge, of the type `knows`.
+    The adversary reads released rows, and does not need to know to whom the rows belong. The method `given` adds
+    further knowledge of the type `knows`.
 
     Attributes
     ----------
     undoes : str
         The treatment of columns that the attack undoes: "noisy" or "perturbed".
     knows : type of Knowledge, or None
-        The knowledge that the adversary needs in addition to the release. If None, public knowledge suffices, such as
-        the distribution of the noise.
+        The type of the knowledge that the adversary needs in addition to the release. If None, the adversary needs only
+        public knowledge, such as the distribution of the noise.
     people : int
-        The number of people in this knowledge.
+        The number of people whom this knowledge is about.
     """
 
     undoes: str
@@ -72,7 +72,7 @@ class Recovery(Attack[Solved[Solution]]):
     supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed")
 
     def given(self, knowledge: Knowledge) -> Self:
-        """Return a copy of this attack whose adversary has this `Knowledge`, of the type `knows`."""
+        """Return a copy of this attack whose adversary has `knowledge`, which must be of the type `knows`."""
         if self.knows is None:
             raise UsageTypeError(
                 f"{self!r} needs no knowledge in addition to the release. Fit the attack without `given`."
@@ -84,14 +84,14 @@ class Recovery(Attack[Solved[Solution]]):
 
     @property
     def knowledge_title(self) -> str:
-        """Return the adversary's knowledge as a text for results; empty if all of the knowledge is public."""
+        """Return the adversary's knowledge as a text for results, or an empty text if all knowledge is public."""
         return "" if self.knows is None else self.knows.title.format(people=self.people)
 
     @property
     def knowledge(self) -> Knowledge:
         """Return the knowledge of the adversary in addition to the release.
 
-        Raises Unreadable without this knowledge.
+        Raises Unreadable if no knowledge was given.
         """
         if self._knowledge is None:
             kind = self.knows.__name__ if self.knows else "Knowledge"
@@ -103,7 +103,7 @@ class Recovery(Attack[Solved[Solution]]):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Return the attributes that a fitted attack recovers, in the order of its columns."""
+        """Return the attributes that a fitted attack recovers, in the order of the columns of its guesses."""
         return self.learned.targets
 
     def _learn(self, published: Published) -> Solved[Solution]:
@@ -116,9 +116,9 @@ class Recovery(Attack[Solved[Solution]]):
         return self._solve(to_number_array("the release", published.table, names), published, names)
 
     def columns(self, published: Published) -> tuple[str, ...]:
-        """Return the released columns to read: the columns of numbers with the treatment `undoes`.
+        """Return the released columns that the attack reads, which are the numeric columns with the treatment `undoes`.
 
-        Raises Unreadable if there are no such columns, and for a treatment of columns that the attack does not support.
+        Raises Unreadable if there are no such columns, or if a column has a treatment that the attack does not support.
         """
         self.check(published)
         if found := tuple(name for name in published.treated(self.undoes) if published.schema[name].numeric):
@@ -131,7 +131,7 @@ class Recovery(Attack[Solved[Solution]]):
 
     @abstractmethod
     def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
-        """Return what the attack learns from the numbers of the released columns `names`, float array (n, names)."""
+        """Return what the attack learns from `rows`, the numbers in the columns `names`: float array (n, names)."""
 
     @abstractmethod
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -139,7 +139,7 @@ class Recovery(Attack[Solved[Solution]]):
 
     @abstractmethod
     def _expected(self) -> FloatArray:
-        """Return the mean of each target, which the adversary knows without single rows: float array (targets,)."""
+        """Return the mean of each target according to the adversary's knowledge, as a float array (targets,)."""
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> FloatArray:
@@ -155,25 +155,25 @@ class Recovery(Attack[Solved[Solution]]):
         Returns
         -------
         float array (m, targets)
-            The columns are those of `targets`, in the unit of each attribute.
+            The guesses, one column per attribute in `targets`, in the unit of the attribute.
         """
         return self._recovered(self._rows(known), np.random.default_rng(rng))
 
     @validated
     def baseline(self, known: pd.DataFrame, *, rng: Randomness = 0) -> FloatArray:
-        """Return the mean of each column, for everyone: float array (m, targets)."""
+        """Return the mean of each target as the guess for every row: float array (m, targets)."""
         return np.tile(self._expected(), (len(self._rows(known)), 1))
 
     @validated
     def literal(self, known: pd.DataFrame) -> FloatArray | None:
-        """Return the released numbers as guesses, (m, targets), or None if the targets are not released columns."""
+        """Return the released numbers as guesses (m, targets), or None if a target is not a released column."""
         rows, names = self._rows(known), self.learned.names
         places = [names.index(name) for name in self.targets if name in names]
         return rows[:, places] if len(places) == len(self.targets) else None
 
     @validated
     def truth(self, dataset: Dataset) -> FloatArray:
-        """Return, only for the evaluator, the original numbers, NaN if missing, as a float array (n, targets)."""
+        """Return, for the evaluator only, the original numbers as a float array (n, targets), NaN if missing."""
         return np.column_stack([pd.to_numeric(dataset.table[name], errors="coerce") for name in self.targets])
 
     def _rows(self, known: pd.DataFrame) -> FloatArray:
@@ -193,7 +193,7 @@ class NoiseRemoval(Recovery[Solution]):
     Parameters
     ----------
     noise : NoiseKnowledge
-        The adversary's knowledge of the noise; by default its published distribution.
+        The adversary's knowledge of the noise; by default, the published distribution of the noise.
     """
 
     noise: NoiseKnowledge = field(default=PublishedLaw(), kw_only=True)
@@ -205,7 +205,7 @@ class NoiseRemoval(Recovery[Solution]):
 
     @property
     def knowledge_title(self) -> str:
-        """Return the knowledge of the noise as a text for results; empty for a published distribution."""
+        """Return the knowledge of the noise as a text for results, or an empty text for a published distribution."""
         return self.noise.title
 
     def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
@@ -218,7 +218,7 @@ class NoiseRemoval(Recovery[Solution]):
 
     @abstractmethod
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Solution:
-        """Return what the attack learns from the released numbers and the distribution of the noise in each column."""
+        """Return what the attack learns from the released numbers and from the distribution of each column's noise."""
 
     def _expected(self) -> FloatArray:
         names, published = self.learned.names, self.published
@@ -229,7 +229,7 @@ class NoiseRemoval(Recovery[Solution]):
 
 
 class NoiseFilter(NoiseRemoval[Map]):
-    """A `NoiseRemoval` that multiplies all records by one matrix, see `algorithms.noise_filters`."""
+    """A `NoiseRemoval` that multiplies all records by the same matrix; see `algorithms.noise_filters`."""
 
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Map:
         if len(rows) < 2:
@@ -242,20 +242,20 @@ class NoiseFilter(NoiseRemoval[Map]):
 
     @abstractmethod
     def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
-        """Return the filter: float array (m, m)."""
+        """Return the matrix of the filter, as a float array (m, m)."""
 
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
         return self.learned.solution(rows)
 
 
 def find_hidden_numbers(published: Published) -> list[str]:
-    """Return the columns of numbers that a release hides in all rows, such as columns that new ones replace."""
+    """Return the numeric columns that a release hides in all rows, for example because new columns replace them."""
     numeric = (name for name in published.treated("suppressed") if published.schema[name].numeric)
     return [name for name in numeric if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
 
 
 def noise_covariance(laws: Mapping[str, Law]) -> FloatArray:
-    """Return the covariance of the noise of columns, given as `{name: Law}`: float array (columns, columns)."""
+    """Return the covariance of the noise of columns with the given distributions, as an array (columns, columns)."""
     found = np.array([[law.covariance(other) for other in laws] for law in laws.values()], dtype=float)
     for place, (name, law) in enumerate(laws.items()):
         with name_column(name):

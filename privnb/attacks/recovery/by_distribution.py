@@ -1,7 +1,7 @@
-"""Noise removal for single numbers, by the distribution of each column before the noise.
+"""Noise removal for single numbers, by the distribution of each column before noise was added.
 
-The domain is divided into bins with the `edges`, float array (bins + 1,). A likelihood, float array (n, bins), is the
-probability that noise moves a number from each bin to each of n noisy numbers.
+The public domain of a column is divided into bins with the `edges`, float array (bins + 1,). An array `likelihood`,
+float array (n, bins), holds the probability that noise moves a number from each bin to each of n noisy numbers.
 
 Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 2001
 (reconstruction by expectation maximization); Aggarwal and Yu 2008, sections 6.2.2, 15.3.5 and 15.3.6.
@@ -62,19 +62,21 @@ class ByColumn(NoiseRemoval[list[NoisyColumn]]):
     def _guess(self, likelihood: FloatArray, shares: FloatArray, middles: FloatArray) -> FloatArray:
         """Return the guess of each number, float array (n,).
 
-        `likelihood`: float array (n, bins); `shares`, `middles`: of the bins, (bins,).
+        `likelihood`: float array (n, bins); `shares`, `middles`: the share of originals in each bin and the middle of
+        each bin, float arrays (bins,).
         """
 
 
 def edges_of(domain: Numbers) -> FloatArray:
-    """Return the edges of the bins of a public domain; a bin has one step, or several if the domain has many."""
+    """Return the edges of the bins of a public domain; a bin is one step of the domain, or several of many steps."""
     return np.linspace(domain.low - domain.step / 2, domain.high + domain.step / 2, min(domain.steps + 1, BINS) + 1)
 
 
 def likelihoods(cumulative: Callable[[FloatArray], FloatArray], noisy: FloatArray, edges: FloatArray) -> FloatArray:
     """Return the likelihood that noise moves a number from each bin to each noisy number: float array (n, bins).
 
-    The numbers of a bin are treated as evenly spread; the likelihood lacks the constant factor of the bin's width.
+    The function assumes that the numbers in a bin are evenly spread. The likelihood is not divided by the width of the
+    bins, which is a constant factor.
 
     Parameters
     ----------
@@ -88,9 +90,9 @@ def likelihoods(cumulative: Callable[[FloatArray], FloatArray], noisy: FloatArra
 
 
 def reconstruct_shares(likelihood: FloatArray) -> FloatArray:
-    """Return the most likely shares of originals in the bins, given the noisy numbers: float array (bins,), with sum 1.
+    """Return the most likely share of originals in each bin, given the noisy numbers, as a float array (bins,).
 
-    A noisy number that no bin explains is ignored.
+    The shares add up to 1. A noisy number to which noise cannot move a number from any bin is ignored.
     """
     explained = likelihood[likelihood.sum(axis=1) > 0]
     if not len(explained):
@@ -106,7 +108,8 @@ def _settled(after: FloatArray, before: FloatArray) -> bool:
 def posterior(likelihood: FloatArray, shares: FloatArray) -> FloatArray:
     """Return the probability that the original of each noisy number is in each bin: float array (n, bins).
 
-    If no bin explains a number, the probabilities are the shares.
+    If noise cannot move a number from any bin to a noisy number, the probabilities for this noisy number are the
+    shares.
     """
     joint = likelihood * shares
     total = joint.sum(axis=1, keepdims=True)
@@ -116,7 +119,7 @@ def posterior(likelihood: FloatArray, shares: FloatArray) -> FloatArray:
 def bound_originals(
     likelihood: FloatArray, shares: FloatArray, edges: FloatArray, least: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return bounds on the original of each noisy number; bins with a share below `least` count as empty.
+    """Return bounds on the original of each noisy number, if bins with a share below `least` count as empty.
 
     Parameters
     ----------
@@ -128,7 +131,8 @@ def bound_originals(
     Returns
     -------
     low, high : float array (n,)
-        The ends of all possible bins, or those of the whole domain if no bin is possible.
+        The lower end of the first possible bin and the upper end of the last possible bin; the ends of the whole domain
+        if no bin is possible.
 
     Source: Aggarwal and Yu 2008, section 15.3.6.
 

@@ -1,4 +1,4 @@
-"""Recovery of a rotation from a sample of the population, by principal axes."""
+"""Recovery from a rotation by the principal axes of a sample of the population."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,9 +14,9 @@ from privnb.runtime.validation import at_least
 class EigenAnalysis(Unmapping):
     """Rotate the release so that its principal axes match those of a sample of the population.
 
-    A rotation turns the principal axes of the records and leaves the variances along them unchanged. The direction of
-    an axis can be told from an asymmetric distribution along the axis. Axes with equal variances cannot be
-    distinguished, and the attack fails for a matrix that is not a rotation.
+    A rotation turns the principal axes of the records and does not change the variances along these axes. If the
+    distribution along an axis is asymmetric, it shows the sign of the axis. Axes with equal variances cannot be
+    distinguished. The attack fails if the matrix is not a rotation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Recovery from a hidden matrix by the independence of numbers and the known distribution of each."""
+"""Recovery from a hidden matrix by the independence of attributes and the known distribution of each attribute."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,9 +11,10 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class EnhancedICA(ICA):
-    """Match each independent component with the attribute whose distribution, in a public statistic, is the same.
+    """Match each independent component with the attribute whose distribution in a public statistic is most similar.
 
-    `ICA` can neither name nor scale its components; this attack does both, by a public statistic of each column.
+    `ICA` knows neither the attribute nor the scale of a component; this attack determines both from the public
+    statistic of each column.
 
     Parameters
     ----------

@@ -9,11 +9,11 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class GaussianMap(NoiseFilter):
-    """Guess the most likely original of each noisy record, by a Gaussian prior and the known noise.
+    """Guess the most likely original of each noisy record, given a Gaussian prior and the known noise.
 
-    For Gaussian records and noise, the guess is the most likely original. For other distributions, the guess is the
-    linear guess with the smallest squared error, so no `NoiseFilter` is better. If the noise is correlated like the
-    columns, the attack can only shrink all numbers equally towards the mean.
+    If the records and the noise are Gaussian, the guess is the most likely original. For other distributions, the guess
+    is the linear guess with the smallest expected squared error, so no `NoiseFilter` has a smaller error. If the noise
+    has the same correlations as the columns, the attack can only move all numbers towards the mean by the same factor.
 
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (BE-DR); Aggarwal and Yu
     2008, section 15.3.5.

@@ -1,4 +1,4 @@
-"""Recovery from a hidden matrix by the independence of numbers."""
+"""Recovery from a hidden matrix by the independence of attributes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from privnb.runtime.arrays import FloatArray
 class ICA(Unmapping):
     """Find the independent components of the perturbed columns, without further knowledge.
 
-    The attack assumes independent numbers, at most one of them Gaussian. The columns show neither which component
-    belongs to which attribute, nor the sign and the scale of a component, so the attack assigns each component to the
-    column with which it is most correlated. The attack is therefore weak by itself; the adversaries of `EnhancedICA`
-    and `SampleICA` know more.
+    The attack assumes that the attributes are independent and that at most one of them has a Gaussian distribution. The
+    released columns do not show which component belongs to which attribute, and do not show the sign and the scale of a
+    component. The attack therefore assigns each component to the column with which the component is most correlated.
+    The attack is therefore weak; the adversaries of `EnhancedICA` and `SampleICA` know more.
 
     Source: Guo and Wu, "Deriving Private Information from Arbitrarily Projected Data", PAKDD 2007; Chen, Sun, Liu, SDM
     2007; Aggarwal and Yu 2008, sections 7.5.2 and 15.4.3.

@@ -1,4 +1,4 @@
-"""Recovery of the most likely records from a random projection, by known records and rows of some people."""
+"""Recovery of the most likely records from a random projection, given the records and rows of some people."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,11 +14,12 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class KnownProjection(Unmixing[Places]):
-    """Guess the most likely record of each row under a Gaussian matrix, from known records and rows of some people.
+    """Guess the most likely record of each row under a Gaussian matrix, given the records and rows of some people.
 
-    If a row is a linear combination of known rows, its record is exactly the same combination of their records. For any
-    other row, the remainder shows only the length of the missing part and not its direction, which is drawn at random.
-    With more released columns, the length is known more precisely.
+    If a row is a linear combination of known rows, the record of the row is exactly the same combination of the known
+    records. Any other row has a remainder that is not such a combination. The remainder shows the length of the missing
+    part of the record but not the direction of this part, so the attack draws the direction at random. With more
+    released columns, the length is known more precisely.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Recovery of a hidden matrix by regression over people whose records and rows are known."""
+"""Recovery from a hidden matrix by regression over people whose records and rows are known."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,9 +15,10 @@ from privnb.runtime.validation import at_least
 class KnownRegression(Unmapping):
     """Estimate the matrix and the shift by least squares over people with known records and rows, and invert both.
 
-    The attack needs at least one independent person for each number. The attack then estimates any matrix, even a
-    matrix that is not a rotation, and even under noise. Noise makes the estimate worse, and more people make it better.
-    If there are fewer released columns than numbers, the attack recovers only the content of these columns.
+    The attack needs at least as many known people with linearly independent records as a record has numbers. The attack
+    can then estimate any matrix, even a matrix that is not a rotation, and even under noise. Noise makes the estimate
+    less accurate, and more people make the estimate more accurate. If there are fewer released columns than numbers in
+    a record, the attack recovers only the part of a record that these columns contain.
 
     Parameters
     ----------

@@ -14,11 +14,12 @@ from privnb.runtime.validation import at_least
 
 @dataclass(frozen=True)
 class KnownRotation(Unmixing[Places]):
-    """Rotate all rows by a rotation that maps the known rows of some people to their known records.
+    """Rotate all rows by a rotation that maps the known rows of some people to the known records of these people.
 
-    If there is one independent known person for each number, and one more person if rows were also shifted, the
-    rotation is unique, and the attack recovers every record. With fewer people, many rotations are possible, and one is
-    drawn. Even then, the attack recovers the records of outliers and of people near the span of the known people.
+    If the known people have as many linearly independent records as a record has numbers, and if one more person is
+    known in the case of a shift, the rotation is unique, and the attack recovers every record. With fewer people, many
+    rotations are possible, and the attack draws one of them at random. Even in this case, the attack recovers the
+    records of outliers and of people near the span of the known people.
 
     Parameters
     ----------

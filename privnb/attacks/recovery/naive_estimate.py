@@ -1,4 +1,4 @@
-"""The naive estimate: each perturbed column is used as the guess of the original."""
+"""The naive estimate, which uses each perturbed column as the guess of the original column."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class NaiveEstimate(Unmixing[None]):
-    """Use each perturbed column as the guess of the original number, without further knowledge.
+    """Use each perturbed number as the guess of the original number, without further knowledge.
 
     After a random rotation, this guess is further from the truth than the mean. The guess succeeds only if the matrix
-    is near
-    the identity. A perturbation that defeats this attack may fail against others.
+    is near the identity. A perturbation that defeats this attack may fail against other attacks.
 
     Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.1 (naive estimation). Erratum: for d columns with the
-    covariance C, the expected variance of the difference in column i is c_ii + trace(C) / d, not about c_ii.
+    covariance C, the expected variance of the difference between the released and the original column i is c_ii +
+    trace(C) / d, not about c_ii.
     """
 
     title = "naive estimate"

@@ -1,7 +1,7 @@
-"""The adversary's knowledge of noise: its published distribution, or an assumed or estimated one.
+"""The adversary's knowledge of noise, which is the published, an assumed or an estimated distribution.
 
-Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, section 15.3, where all attacks know
-the distribution. Assuming a distribution and estimating its variance are additions of this package.
+Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, section 15.3, in which all attacks know
+the distribution. Attacks that assume a distribution or estimate its variance were added by this package.
 """
 
 from abc import ABC, abstractmethod
@@ -24,14 +24,14 @@ UNITS = {"column": "of each column's deviation", "domain": "of each domain's wid
 
 
 class NoiseKnowledge(Validated, ABC):
-    """Knowledge of noise. A subclass is a frozen dataclass of its parameters.
+    """Knowledge of noise. Each subclass is a frozen dataclass.
 
     Attributes
     ----------
     undoes : str
         The treatment of the noisy columns; see `Recovery`.
     title : str
-        The text in results; empty for a published distribution.
+        The text that describes the knowledge in results, which is empty for a published distribution.
     """
 
     HINT: ClassVar[str] = "Give one such as EstimatedNoise()."
@@ -40,9 +40,11 @@ class NoiseKnowledge(Validated, ABC):
 
     @abstractmethod
     def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
-        """Return the distribution (`Law`) of the noise in each column of `names`. `rows`: released numbers, (n, m).
+        """Return the distribution (`Law`) of the noise in each column of `names`.
 
-        Raises Unreadable if the release is not informative enough.
+        `rows`: the released numbers, float array (n, m).
+
+        Raises Unreadable if the release does not contain enough information about the noise.
         """
 
 
@@ -59,12 +61,12 @@ class PublishedLaw(NoiseKnowledge):
 
 
 class _Unpublished(NoiseKnowledge):
-    """Independent Gaussian noise with the same deviation in every column, in units of the column or of its domain."""
+    """Independent Gaussian noise with the same standard deviation in every column, in the `unit` of the column."""
 
     unit: Unit
 
     def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
-        """Return, for each column, a Gaussian distribution with the same deviation in units of the column."""
+        """Return Gaussian distributions, one for each column, with the same deviation in units of the column."""
         if self.unit == "domain":
             units = np.array([published.schema[name].numbers.width for name in names], dtype=float)
         else:
@@ -79,21 +81,22 @@ class _Unpublished(NoiseKnowledge):
 
     @abstractmethod
     def _deviation(self, rows: FloatArray) -> float:
-        """Return the standard deviation of the noise in units of the columns, from the released numbers, (n, m)."""
+        """Return the standard deviation of the noise in units of the columns, given the released numbers, (n, m)."""
 
 
 @dataclass(frozen=True)
 class SupposedNoise(_Unpublished):
-    """Independent Gaussian noise in each column, with a deviation that the adversary assumes.
+    """Independent Gaussian noise in each column, with a standard deviation that the adversary assumes.
 
     Parameters
     ----------
     deviation : float
-        The standard deviation in the `unit`; above 0. If noise has alpha times the variance of the records, its
-        deviation is sqrt(alpha / (1 + alpha)) standard deviations of the released column.
+        The standard deviation in the `unit`; above 0. If the variance of the noise is alpha times the variance of the
+        original records, the standard deviation of the noise is sqrt(alpha / (1 + alpha)) standard deviations of the
+        released column.
     unit : str
-        "column" is the standard deviation of the released column; the deviation is then at most 1. "domain" is the
-        width of the public domain.
+        "column" is the standard deviation of the released column; in this unit, `deviation` is at most 1. "domain" is
+        the width of the public domain.
     """
 
     deviation: float
@@ -105,7 +108,7 @@ class SupposedNoise(_Unpublished):
 
     @property
     def title(self) -> str:  # type: ignore[override] # it depends on the parameters
-        """Return the text in results."""
+        """Return the text that describes the knowledge in results."""
         return f"supposed noise, {self.deviation:.3g} {UNITS[self.unit]}"
 
     def _deviation(self, rows: FloatArray) -> float:
@@ -114,16 +117,16 @@ class SupposedNoise(_Unpublished):
 
 @dataclass(frozen=True)
 class EstimatedNoise(_Unpublished):
-    """Independent Gaussian noise in each column, with the largest deviation that the release allows.
+    """Independent Gaussian noise in each column, with the largest standard deviation that the release allows.
 
-    The variance of such noise is at most that of the release in its least variable direction, see `largest_noise`. The
-    estimate is right if the columns are so strongly correlated that records hardly vary in some direction. Without
-    correlation, the attack mistakes all variation for noise and guesses the mean.
+    The variance of such noise is at most the variance of the release in the direction in which the release varies
+    least; see `largest_noise`. The estimate is accurate if the columns are so strongly correlated that the originals
+    hardly vary in some direction. Without correlation, the attack treats all variation as noise and guesses the mean.
 
     Parameters
     ----------
     unit : str
-        The unit in which noise is equal in all columns, as for `SupposedNoise`.
+        The unit in which the standard deviation of the noise is equal in all columns, as in `SupposedNoise`.
     """
 
     unit: Unit = "column"
@@ -141,7 +144,7 @@ class EstimatedNoise(_Unpublished):
 
 @dataclass(frozen=True)
 class _Bell(Law):
-    """Gaussian noise that an adversary assumes."""
+    """The distribution of Gaussian noise that an adversary assumes."""
 
     deviation: float
 
@@ -154,7 +157,7 @@ class _Bell(Law):
         return self.deviation**2
 
     def cumulative(self, noise: FloatArray) -> FloatArray:
-        """Return the probability that the noise is at most each of these numbers."""
+        """Return, for each number in `noise`, the probability that the noise is at most this number."""
         from scipy.special import ndtr
 
         return ndtr(np.asarray(noise) / self.deviation)

@@ -1,7 +1,7 @@
-"""The knowledge, in addition to the release, of an adversary who undoes a perturbation.
+"""The knowledge that an adversary who undoes a perturbation has in addition to the release.
 
-Each type holds only the truth about people whom the adversary knows. The evaluator draws these people at random and
-does not measure the attack on them.
+Each type of knowledge contains the truth only about people whom the adversary knows. The evaluator draws these people
+at random, and does not count guesses about them.
 
 Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, sections 15.4 and 15.6: known
 input-output pairs, known sample; 7.5.2: known distributions of columns; 7.5.3: known records.
@@ -23,12 +23,12 @@ from privnb.runtime.validation import Randomness, Validated
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Knowledge(Validated, ABC):
-    """Knowledge about some people. A subclass is a frozen dataclass of tables.
+    """Knowledge about some people. Each subclass is a frozen dataclass of tables.
 
     Parameters
     ----------
     originals : DataFrame
-        A table of p rows: one row for each person, or p values of each column.
+        A table of p rows. The rows are the records of p people, or each column holds p values without their records.
     """
 
     originals: pd.DataFrame
@@ -49,7 +49,7 @@ class Knowledge(Validated, ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Knowledge):
-    """Known records of people and the released row of each.
+    """Known records of people, and the known released row of each of these people.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Pairs(Knowledge):
 
 
 class Records(Knowledge):
-    """Known records of people who are in the release, without their released rows."""
+    """Known records of people who are in the release, but not the released rows of these people."""
 
     title = "records of {people} people in it"
 
@@ -86,27 +86,27 @@ class Records(Knowledge):
 
 
 class Sample(Records):
-    """Records of people drawn from the same population, who may or may not be in the release."""
+    """Records of people from the population of the release; these people may or may not be in the release."""
 
     title = "a sample of {people} people"
 
 
 class Distributions(Records):
-    """The distribution of each column, as in a public statistic; a row is not the record of a person."""
+    """The distribution of each column, as in a public statistic. A row of the table is not the record of a person."""
 
     title = "the distribution of each column, of {people} people"
 
     @classmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
-        """Return the sorted values of each column."""
+        """Return the values of each column, sorted separately for each column."""
         return cls(pd.DataFrame({name: np.sort(column.to_numpy()) for name, column in originals.items()}))
 
 
 def to_number_array(what: str, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
-    """Return the columns `names` of a table as numbers: float array (rows, columns).
+    """Return the columns `names` of a table as numbers, as a float array (rows, columns).
 
-    A missing number, which cannot be recovered, becomes the mean of its column. Raises Unreadable, with `what` in its
-    text, for a cell that is not a number, such as `*`, and for a column without numbers.
+    A missing number, which cannot be recovered, becomes the mean of its column. Raises Unreadable if a cell is not a
+    number, such as `*`, or if a column has no numbers; the text of the error contains `what`.
     """
     found = np.empty((len(table), len(names)))
     for place, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Recovery from a hidden matrix by the independent components of a sample of the population and of the release."""
+"""Recovery from a hidden matrix by the independent components of the release and of a sample of the population."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,10 +13,9 @@ from privnb.runtime.validation import at_least
 class SampleICA(ICA):
     """Match the independent components of the release with those of a sample of the population.
 
-    The components need not be the numbers themselves. The attack matches the components of the release with those of
-    the sample by their distributions, and combines them in the same way. The attack undoes any invertible matrix if
-    the sample
-    is large enough to find its components.
+    The components need not be the attributes themselves. The attack matches the components of the release with the
+    components of the sample by their distributions, and combines the former in the way in which the latter form the
+    sample. The attack undoes any invertible matrix if the sample is large enough to find the components of the sample.
 
     Parameters
     ----------

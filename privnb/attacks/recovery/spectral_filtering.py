@@ -1,4 +1,4 @@
-"""Noise removal by the spectrum: the attack removes the directions that pure noise could explain."""
+"""Noise removal by the spectrum, which removes the directions that pure noise could explain."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from privnb.runtime.arrays import FloatArray
 
 @dataclass(frozen=True)
 class SpectralFiltering(NoiseFilter):
-    """Keep the directions in which the release varies more than noise of the known variance could.
+    """Keep the directions in which the release varies more than noise of the known variance could vary.
 
     For a given number of records of independent noise, the theory of large random matrices bounds the variance in any
     direction. Directions above the bound must contain part of the originals. With many records, the bound is close to
-    the variance of the noise, so the attack also keeps directions that contain little but noise. `PCARemoval` is
-    stricter.
+    the variance of the noise, so the attack also keeps directions that contain almost only noise. `PCARemoval` keeps
+    fewer directions.
 
     Source: Kargupta, Datta, Wang, Sivakumar, "On the Privacy Preserving Properties of Random Data Perturbation
     Techniques", ICDM 2003; Aggarwal and Yu 2008, section 15.3.2.

@@ -1,4 +1,4 @@
-"""Noise removal by singular values: the attack removes the directions that contain mostly noise."""
+"""Noise removal by singular values, which removes the directions that contain mostly noise."""
 
 from dataclasses import dataclass
 

@@ -17,10 +17,10 @@ from privnb.runtime.names import abbreviate_names
 
 
 class Units(NamedTuple):
-    """The units in which records and released rows are points.
+    """The units in which records and released rows are expressed as points.
 
-    A record is measured from `middle` in units of `width`, float arrays (targets,), and a released row is measured from
-    `origin` in units of `unit`, numbers or float arrays (names,).
+    The point of a record is the difference from `middle` in units of `width`, both float arrays (targets,). The point
+    of a released row is the difference from `origin` in units of `unit`, both numbers or float arrays (names,).
     """
 
     middle: FloatArray
@@ -30,19 +30,19 @@ class Units(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The points of known people, float array (p, d), and of their rows, (p, k)."""
+    """The points of the records of known people, float array (p, d), and of the rows of these people, (p, k)."""
 
     known: FloatArray
     theirs: FloatArray
 
 
 class Unmixing(Recovery[Solution]):
-    """A `Recovery` from columns that are linear combinations of the numbers of a record, with hidden coefficients.
+    """A `Recovery` from columns that are linear combinations of the numbers of a record with hidden coefficients.
 
     The matrix is hidden, and everything else is public. Each number is measured from the middle of its public domain,
-    in units of the width of the domain. The combined numbers are the columns with `*` in every row or, if no column has
-    only `*`, the changed columns. In these units, a record is a point, and so is a released row in the columns that a
-    sanitizer added.
+    in units of the width of the domain. The attributes that are combined are those with `*` in every row of the release
+    or, if no attribute has only `*`, the perturbed attributes. In these units, a record is a point, and a released row
+    is a point in the space of the perturbed columns.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Unmixing(Recovery[Solution]):
 
     @abstractmethod
     def _solved(self, seen: FloatArray, people: Places) -> Solution:
-        """Return what the attack learns from the released rows as points, float array (n, k), and from known people."""
+        """Return what the attack learns from the points of released rows, float array (n, k), and of known people."""
 
     @abstractmethod
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return the guessed points of released rows: float array (n, d)."""
+        """Return the guessed points of the originals of released rows, as a float array (n, d)."""
 
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
         middle, width, origin, unit = self.learned.units
