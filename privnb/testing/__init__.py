@@ -1,6 +1,7 @@
-"""Contracts that every method must fulfill, for tests of your own methods.
+"""Contracts that every method must fulfill, for the tests of methods that you write.
 
-Each check raises AssertionError with a message about the failure. An error that the method itself raises is passed on.
+A check raises AssertionError, with a message about the failure, if the method breaks the contract. The check does not
+catch an error that the method itself raises.
 
 >>> from privnb import Suppress
 >>> check_sanitizer(Suppress())

@@ -24,17 +24,17 @@ LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more ha
 
 @cache
 def load_people() -> Dataset:
-    """Return some records of Adult."""
+    """Return a dataset with a small number of records of Adult."""
     return load("adult", records=RECORDS)
 
 
 def check_attack(attack: Attack[Any] | type[Attack[Any]]) -> None:
-    """Run all contracts of attacks on one attack, or on all examples of a class.
+    """Run all contracts of attacks on one attack, or on each example of a class of attacks.
 
     Raises
     ------
     AssertionError
-        If a contract is broken; its notes name the contract and the attack.
+        If a contract is broken; the notes of the error name the contract and the attack.
     """
     run_checks(CHECKS, attack.examples(load_schema("adult")) if isinstance(attack, type) else [attack])
 
@@ -47,7 +47,7 @@ def check_arguments(attack: Attack[Any]) -> None:
 
 
 def check_needs_a_release(attack: Attack[Any]) -> None:
-    """Check that a guess before `fit` is refused."""
+    """Check that the attack refuses to predict before `fit`."""
     said = ""
     try:
         attack.predict(load_people().table)
@@ -57,7 +57,7 @@ def check_needs_a_release(attack: Attack[Any]) -> None:
 
 
 def check_treatments(attack: Attack[Any]) -> None:
-    """Check that the attack refuses a release with treatments that it does not state."""
+    """Check that the attack refuses a release with a treatment that is not one of its `supported_treatments`."""
     assert set(attack.supported_treatments) <= set(KINDS)
     for sanitizer in (Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())):
         published, _ = sanitizer.sanitize(load_people(), rng=0)._published(1)
@@ -71,19 +71,19 @@ def check_treatments(attack: Attack[Any]) -> None:
 
 
 def check_suppression(attack: Attack[Any]) -> None:
-    """Check that an attack that does not recover numbers stays within its baseline under full suppression."""
+    """Check that an attack is not better than its baseline under full suppression, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Suppress(), "predict") <= max(_right(attack, Suppress(), "baseline"), LUCK)
 
 
 def check_success(attack: Attack[Any]) -> None:
-    """Check that the attack exceeds its baseline if nothing is hidden, unless it recovers numbers."""
+    """Check that an attack is better than its baseline if the release hides nothing, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Identity(), "predict") > _right(attack, Identity(), "baseline"), "the attack fails"
 
 
 def _right(attack: Attack[Any], sanitizer: Sanitizer, guess: str) -> int:
-    """Return the number of correct guesses about a release."""
+    """Return the number of people about whom the attack guesses correctly from the release of a sanitizer."""
     dataset = load_people()
     published, key = sanitizer.sanitize(dataset, rng=0)._published(3)
     fitted: Any = attack.fit(published)

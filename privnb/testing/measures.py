@@ -1,4 +1,4 @@
-"""The contract of all measures: a measure states its facts, and its values are within its bounds."""
+"""The contract of all measures, which is that a measure states its facts and that its values are within its bounds."""
 
 import math
 from collections.abc import Callable
@@ -19,16 +19,16 @@ GIVEN = {"dataset", "release", "sensitive"}  # the arguments that `evaluate` giv
 
 
 def check_measure(measure: Callable[..., Any]) -> None:
-    """Check the facts of a function marked with `@measure`, and its numbers for six releases of a small table.
+    """Check the facts of a function marked with `@measure`, and the values of this measure for six releases.
 
-    The releases are the unchanged table, two of k-member clustering, one without quasi-identifiers, one with noise, and
-    one of randomized response. Only the facts are checked if a measure takes other arguments than `release`, `dataset`
-    and `sensitive`.
+    The releases of a small table are the unchanged table, two releases of k-member clustering, one release without
+    quasi-identifiers, one release with noise, and one release of randomized response. If the measure needs other
+    arguments than `release`, `dataset` and `sensitive`, only the facts are checked.
 
     Raises
     ------
     AssertionError
-        If a fact is missing, a number is outside the bounds, or there is neither a number nor a reason.
+        If a fact is missing, if a value is outside the bounds, or if the results contain neither a value nor a reason.
     """
     stated = measure_facts(measure.__name__)
     for name in ("kind", "better", "title", "unit", "source"):

@@ -18,25 +18,25 @@ CLASSES = 50
 
 @validated
 def check_model(model: PrivacyModel) -> None:
-    """Run all contracts of privacy models on a model, whose sensitive attribute, if any, must be `disease`.
+    """Run all contracts of privacy models on a model; if the model has a sensitive attribute, it must be `disease`.
 
     Raises
     ------
     AssertionError
-        If a contract is broken; its notes name the contract and the model.
+        If a contract is broken; the notes of the error name the contract and the model.
     """
     run_checks(CHECKS, [model])
 
 
 def counts_of(model: PrivacyModel) -> tuple[IntArray, IntArray]:
-    """Return synthetic counts of some classes and of the whole table, as arrays (classes, values) and (values,)."""
+    """Return synthetic counts of values in some classes, array (classes, values), and in the whole table, (values,)."""
     values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].categories.values)
     counts = np.random.default_rng(1).integers(0, 12, (CLASSES, values))
     return counts[counts.sum(axis=1) > 0], counts.sum(axis=0)
 
 
 def check_level(model: PrivacyModel) -> None:
-    """Check that each class has a level, which depends only on its counts and those of the whole table."""
+    """Check that each class has a level, which depends only on the counts of the class and those of the whole table."""
     counts, whole = counts_of(model)
     levels = model.level(counts, whole)
     assert levels.shape == (len(counts),), (
@@ -48,7 +48,10 @@ def check_level(model: PrivacyModel) -> None:
 
 
 def check_bound(model: PrivacyModel) -> None:
-    """Check that a class satisfies the model exactly if its level is at least, or at most, the bound."""
+    """Check that a class satisfies the model if and only if its level meets the bound.
+
+    If a higher level is better, the level must be at least the bound; otherwise, the level must be at most the bound.
+    """
     counts, whole = counts_of(model)
     levels, holds = model.level(counts, whole), model.holds(counts, whole)
     better = levels >= model.bound if model.better == "higher" else levels <= model.bound
@@ -56,7 +59,7 @@ def check_bound(model: PrivacyModel) -> None:
 
 
 def check_merging(model: PrivacyModel) -> None:
-    """Check that the union of two classes that satisfy a bound satisfies this bound, too."""
+    """Check that the union of two classes that satisfy a bound also satisfies this bound."""
     counts, whole = counts_of(model)
     one, other = np.triu_indices(len(counts), 1)
     levels, merged = model.level(counts, whole), model.level(counts[one] + counts[other], whole)
@@ -74,7 +77,7 @@ def check_merging(model: PrivacyModel) -> None:
 
 
 def check_enforcement(model: PrivacyModel) -> None:
-    """Check that the release of a sanitizer satisfies the requested model, or that SanitizationError is raised."""
+    """Check that a sanitizer either makes a release that satisfies the model or raises SanitizationError."""
     try:
         release = Mondrian(KAnonymity(2), model).sanitize(toy(), rng=1)
     except SanitizationError:

@@ -56,12 +56,12 @@ def toy(rows: int = 40, seed: int = 0, towns: tuple[str, ...] = ("a", "b", "?"))
 
 
 def check_sanitizer(sanitizer: Sanitizer | type[Sanitizer]) -> None:
-    """Run all contracts of sanitizers on one sanitizer, or on all examples of a class.
+    """Run all contracts of sanitizers on one sanitizer, or on each example of a class of sanitizers.
 
     Raises
     ------
     AssertionError
-        If a contract is broken; its notes name the contract and the sanitizer.
+        If a contract is broken; the notes of the error name the contract and the sanitizer.
     """
     run_checks(CHECKS, sanitizer.contract_examples(SCHEMA) if isinstance(sanitizer, type) else [sanitizer])
 
@@ -78,12 +78,15 @@ def run_checks(checks: Iterable[Callable[[Method], None]], methods: Iterable[Met
 
 
 def release_small_table(sanitizer: Sanitizer) -> Release:
-    """Return the release of the small table with seed 1."""
+    """Return the release of the table `toy` by a sanitizer, with seed 1."""
     return sanitizer.sanitize(toy(), rng=1)
 
 
 def check_rows(sanitizer: Sanitizer) -> None:
-    """Check that rows are records, a subset of these, or synthetic, as stated, and that the original is unchanged."""
+    """Check that the original does not change, and that rows are what the provenance states.
+
+    The provenance states that the rows are all records, a subset of the records, or synthetic.
+    """
     data = toy()
     before = data.table.copy()
     release = release_small_table(sanitizer)
@@ -101,7 +104,7 @@ def check_rows(sanitizer: Sanitizer) -> None:
 
 
 def check_columns(sanitizer: Sanitizer) -> None:
-    """Check that identifiers are not published, and that all other attributes are published in their order."""
+    """Check that identifiers are not published, and that all other attributes are published in the original order."""
     release = release_small_table(sanitizer)
     columns = [name for name in SCHEMA.names() if name != "name"]
     assert release.schema.names()[: len(columns)] == columns
@@ -110,7 +113,7 @@ def check_columns(sanitizer: Sanitizer) -> None:
 
 
 def check_seed(sanitizer: Sanitizer) -> None:
-    """Check that a seed determines the release, and that another seed changes it if `randomized` is stated."""
+    """Check that a seed determines the release and, if `randomized` is true, that other seeds change the release."""
     first = release_small_table(sanitizer).table
     pd.testing.assert_frame_equal(first, release_small_table(sanitizer).table)
     if sanitizer.randomized:
@@ -137,13 +140,13 @@ def _unseeded(sanitizer: Sanitizer) -> Release:
 
 
 def check_index(sanitizer: Sanitizer) -> None:
-    """Check that the labels of the table's index have no effect."""
+    """Check that the labels of the table's index have no effect on the release."""
     other = Dataset("toy", toy().table.set_axis(range(len(toy()))[::-1]), SCHEMA, HIERARCHIES)
     pd.testing.assert_frame_equal(sanitizer.sanitize(other, rng=1).table, release_small_table(sanitizer).table)
 
 
 def check_record_order(sanitizer: Sanitizer) -> None:
-    """Check that each record gets the same row in any order of the records if `order_invariant` is stated."""
+    """Check that, if `order_invariant` is true, the row of a record does not depend on the order of the records."""
     release = release_small_table(sanitizer)
     if release.provenance.rows is not Rows.RECORDS:
         assert not sanitizer.order_invariant, "`order_invariant` needs a row for each record"
@@ -156,7 +159,7 @@ def check_record_order(sanitizer: Sanitizer) -> None:
 
 
 def check_equal_records(sanitizer: Sanitizer) -> None:
-    """Check that records with equal quasi-identifiers get equal rows if `equal_records_alike` is stated."""
+    """Check that, if `equal_records_alike` is true, records with equal quasi-identifiers get equal rows."""
     four = pd.concat([toy(30).table] * 4, ignore_index=True)
     four["disease"] = np.repeat(["flu", "cold", "cough", "gout"], 30)
     data = Dataset("toy", four.sample(frac=1, random_state=1).reset_index(drop=True), SCHEMA, HIERARCHIES)
@@ -172,7 +175,7 @@ def check_equal_records(sanitizer: Sanitizer) -> None:
 
 
 def holds(model: PrivacyModel, release: Release) -> bool:
-    """Return whether all classes of a release satisfy a model, by the counts of its published labels."""
+    """Return whether all classes of a release satisfy a model, according to the counts of the published labels."""
     parts, whole = model.parts(release)
     return all(model.holds(counts, whole).all() for counts in parts)
 
@@ -180,7 +183,7 @@ def holds(model: PrivacyModel, release: Release) -> bool:
 def check_claims(
     sanitizer: Sanitizer, data: Dataset | None = None, keeps: Callable[[PrivacyModel, Release], bool] = holds
 ) -> None:
-    """Check that the release satisfies every claimed model, and that every label covers its original value."""
+    """Check that the release satisfies every claimed model, and that every label covers the original value."""
     data = data or toy()
     release = sanitizer.sanitize(data, rng=1)
     for model in release.provenance.claims:
@@ -210,14 +213,14 @@ def check_treatments(sanitizer: Sanitizer) -> None:
 
 
 def check_parameters(sanitizer: Sanitizer) -> None:
-    """Check that parameters follow scikit-learn: `clone` works, and `repr` reproduces the sanitizer."""
+    """Check that parameters follow scikit-learn's rules: `clone` copies the sanitizer, and `repr` reproduces it."""
     assert repr(clone(sanitizer)) == repr(sanitizer)
     names = vars(models) | kinds() | {type(sanitizer).__name__: type(sanitizer)}
     assert eval(repr(sanitizer), names) == sanitizer
 
 
 def check_no_seed_leaves(sanitizer: Sanitizer) -> None:
-    """Check that nothing published or exported contains the seed."""
+    """Check that neither a published release nor an exported file contains the seed."""
     seed = 918273645
     release = sanitizer.sanitize(toy(), rng=seed)
     published, _ = release._published(5)
