@@ -1,4 +1,4 @@
-"""Measures by subject: functions that score the information that a release keeps and that it discloses."""
+"""Measures by subject, which are functions that score the information that a release keeps or discloses."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ RENAMED = {"facts": "measure_facts", "state": "register_measure", "stated": "lis
 
 
 def __getattr__(name: str) -> Any:
-    """Return a function by its old name, with a warning."""
+    """Return the function that had the name `name` in an earlier version, and warn about the old name."""
     if name not in RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warn_renamed(name, RENAMED[name])

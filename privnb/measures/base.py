@@ -1,4 +1,4 @@
-"""The facts of each measure, stated once next to its function: title, sentence, unit, direction and bounds."""
+"""The facts of each measure, which are stated next to its function: title, sentence, unit, direction and bounds."""
 
 import inspect
 import math
@@ -39,45 +39,46 @@ EVALUATED = {"dataset": an_instance(Dataset), "release": an_instance(Release)}
 
 @dataclass(frozen=True)
 class Measure:
-    """The facts of one measure, which tables, charts, menus and findings show.
+    """The facts of one measure, for use in tables, charts, menus and findings.
 
     Parameters
     ----------
     name : str
-        The name in column `measure` of results.
+        The name of the measure in the column `measure` of results.
     kind : str
-        "privacy", "utility", or "" for a number that only describes.
+        "privacy", "utility", or "" for a number that measures neither privacy nor utility.
     title : str
-        The name that readers see; by default derived from `name`.
+        The name that readers see; by default, a name derived from `name`.
     sentence : str
-        One or two sentences that state what is counted, about which people, and which direction is better.
+        One or two sentences that state what the measure counts, about which people, and which direction is better.
     source : str
         The publication that defines the measure.
     unit : str
-        The unit, as the title of an axis: "share of people", "nats".
+        The unit in the form of an axis title, such as "share of people" or "nats".
     format : str
-        The format of a number with its unit, see `numerals`.
+        The format of a number with its unit; see `numerals`.
     better : str
-        "lower", "higher" (from the data owner's point of view), or "" if neither is better.
+        The better direction from the data owner's point of view: "lower", "higher", or "" if neither is better.
     bounds : tuple of two numbers
-        The smallest and the largest possible value; infinite if there is no bound.
+        The smallest and the largest possible value; a bound that does not exist is infinite.
     baseline : str
-        The baseline that the number is compared with; by default the number without the release.
+        The baseline with which the number is compared; by default, the number without the release.
     counts_people : bool
         Whether the measure counts people, so that the threshold rule withholds small counts.
     varies : bool
-        Whether the number varies with random folds or queries even for one release. The number of a single seed is then
-        never exact.
+        Whether the number depends on random folds or queries, even for one release. If so, the number of a single seed
+        is never exact.
     readings : dict of str to str
-        An addition to the sentence for each variant or scenario, by name.
+        Text that is added to the sentence for each variant or scenario, by the name of the variant or scenario.
     axis : bool
-        Whether charts of releases offer the measure as an axis: False if a release has several such numbers.
+        Whether charts of releases offer the measure as an axis. False if a release has several numbers of this measure.
     live : bool
-        Whether the explorer and notebook 10 compute the measure for each release, because this takes only milliseconds.
-        Notebook 10 shows the measures for which lower is better.
+        Whether the explorer and notebook 10 compute the measure for each release. True only for measures that take
+        milliseconds. Notebook 10 shows those of these measures for which lower is better.
     by_combinations : bool
-        Whether the measure needs only the number of records with each combination of values. The measure then also
-        accepts a `CombinationTable` and a release made from them, which every other measure refuses.
+        Whether the measure needs only the number of records with each combination of values. If so, the measure also
+        accepts a `CombinationTable` and a release made from a `CombinationTable`. Every other measure refuses such
+        arguments.
     """
 
     name: str
@@ -109,16 +110,16 @@ class Measure:
 
     @property
     def phrase(self) -> str:
-        """Return the title as part of a sentence."""
+        """Return the title in a form that can be part of a sentence."""
         return self.title[0].lower() + self.title[1:]
 
     @property
     def label(self) -> str:
-        """Return the phrase with its unit, for an axis or a heading."""
+        """Return the title as part of a sentence, followed by the unit, for an axis or a heading."""
         return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
 
     def written(self, number: float) -> str:
-        """Write a number with its unit.
+        """Return a number as text with its unit.
 
         >>> Measure("share", format="{:%} of people").written(0.525), Measure("delta").written(math.inf)
         ('52% of people', 'unbounded')
@@ -126,7 +127,7 @@ class Measure:
         return numerals.write_number(self.format, number)
 
     def bare(self, number: float) -> str:
-        """Write a number without its unit."""
+        """Return a number as text without its unit."""
         return numerals.write_without_unit(self.format, number)
 
 
@@ -134,7 +135,7 @@ _registered: dict[str, Measure] = {}  # by name
 
 
 def register_measure(name: str, **facts: Any) -> Measure:
-    """Register the facts of a measure that has no function of its own, and return its `Measure`.
+    """Register the facts of a measure without a function, and return these facts as a `Measure`.
 
     Facts that are not given follow from the other facts; see `_implied`. Charts of releases do not offer the measure as
     an axis unless `axis=True` is given.
@@ -142,16 +143,16 @@ def register_measure(name: str, **facts: Any) -> Measure:
     Raises
     ------
     ValueError
-        If other facts are registered under this name.
+        If different facts are already registered under this name.
     """
     return _keep(Measure(name, **_implied({"axis": False} | facts)))
 
 
 def _implied(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts, completed by the facts that follow from them.
+    """Return the given facts, and add facts that follow from them.
 
-    For a privacy or utility measure, lower is better. A "share of" something is written as a percentage, and other
-    units are written by `UNITS`. A percentage is between 0 and 1.
+    For a privacy or utility measure, lower is better. If the unit begins with "share of", numbers are written as
+    percentages, and the bounds are 0 and 1. Other units have the formats in `UNITS`.
     """
     unit = facts.get("unit", "")
     number = "{:%} of" if (part := unit.removeprefix("share of ")) != unit else UNITS.get(unit)
@@ -172,21 +173,22 @@ def _keep(new: Measure) -> Measure:
 def measure(
     *, kind: str, better: str, bounds: tuple[float, float], name: str = "", **facts: Any
 ) -> Callable[[Function], Function]:
-    """Mark a function as a measure: register facts under its name, and store them in its attribute `facts`.
+    """Mark a function as a measure, by registering facts under its name and storing the facts in its attribute `facts`.
 
-    Any callable from a module, a notebook cell or another package can be a measure. Arguments are checked by their
-    annotations, see `validation`, and described by `ARGUMENTS`. The result must stay within the bounds.
+    Any callable from a module, a notebook cell or another package can be a measure. When the measure is called, its
+    arguments are checked against their annotations (see `validation`), and its result must be within the bounds. The
+    documentation describes the arguments by `ARGUMENTS`.
 
     Parameters
     ----------
     kind, better, bounds
         See `Measure`.
     name : str
-        The name in results; by default, the name of the function, of the function in a `functools.partial`, or of the
-        class of an object.
+        The name in results. By default, the name of the function; for a `functools.partial`, the name of the wrapped
+        function; for another callable object, the name derived from its class.
     **facts
         Other parameters of `Measure`. By default, `sentence` is the first paragraph of the function's docstring, and
-        `source` is the text after "Source:" in it.
+        `source` is the text after "Source:" in the docstring.
 
     Examples
     --------
@@ -236,7 +238,7 @@ def measure(
 
 
 def _origin(function: Any) -> Any:
-    """Return the function of a callable, or the class of a callable object."""
+    """Return the function that defines a callable, or the class of a callable object."""
     if not callable(function):
         raise UsageTypeError(f"@measure must mark a function; got {expect.describe_value(function)}.")
     while isinstance(function, partial):
@@ -245,12 +247,12 @@ def _origin(function: Any) -> Any:
 
 
 def _called(origin: Any) -> str:
-    """Return the name of a measure by its function or class: `lonely_share` for `LonelyShare`."""
+    """Return the name of a measure, given its function or class, such as `lonely_share` for the class `LonelyShare`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", origin.__name__).lower() if isinstance(origin, type) else origin.__name__
 
 
 def _check_counts(facts: Measure) -> None:
-    """Raise Unreadable for a measure that reads records."""
+    """Raise Unreadable if a measure needs records and not only counts of combinations."""
     if not facts.by_combinations:
         raise Unreadable(
             f"{facts.phrase} is measured on records, and this data holds only counts of combinations. Load and "
@@ -259,11 +261,12 @@ def _check_counts(facts: Measure) -> None:
 
 
 def _check_found(of: Measure, found: Any) -> Any:
-    """Return the result of a measure if it is a number within the bounds, an ordered (number, low, high), or arrays.
+    """Return the result of a measure if the result is valid.
 
-    Raises ValueError for anything else. `low` and `high` may be NaN if there is no interval. The number may be NaN
-    between them if it is withheld. A NaN alone comes from a failed calculation, which readers would mistake for
-    protection.
+    A valid result is a number within the bounds, or a tuple (number, low, high) with low <= number <= high, or arrays
+    of such numbers. `low` and `high` may be NaN if there is no interval. The number may be NaN if it is withheld and
+    both bounds are given. A NaN without bounds is the result of a failed calculation, which readers would mistake for
+    protection. Raises ValueError for any other result.
     """
     if isinstance(found, Real) and of.bounds[0] <= float(found) <= of.bounds[1]:  # nearly always
         return found
@@ -290,7 +293,7 @@ def _check_found(of: Measure, found: Any) -> Any:
 
 
 def _beyond(less: ArrayLike, more: ArrayLike) -> BoolArray:
-    """Return whether the first number exceeds the second by more than rounding; False if either is NaN."""
+    """Return whether the first number exceeds the second by more than a rounding error; False if one of them is NaN."""
     with np.errstate(invalid="ignore"):  # the difference of two infinite numbers
         return np.subtract(less, more) > ROUNDING * np.maximum(1, np.minimum(np.abs(less), np.abs(more)))
 
@@ -307,7 +310,10 @@ ARGUMENTS = {
 
 
 def _described(function: Callable[..., Any], takes: list[str], of: Measure) -> str:
-    """Return the docstring of a measure with its sentence, and numpydoc's sections if all arguments are `ARGUMENTS`."""
+    """Return the docstring of a measure with the sentence of the measure.
+
+    If all arguments are in `ARGUMENTS`, numpydoc's sections are added.
+    """
     text = inspect.getdoc(function) or ""
     if of.sentence and of.sentence != first_paragraph(function):
         summary, _, rest = text.partition("\n\n")
@@ -326,19 +332,19 @@ _marked: dict[str, Any] = {}  # functions by name
 
 
 def find_measure(name: str) -> Any:
-    """Return the function that is marked as the measure of this name; None if it has no function."""
+    """Return the function that is marked as the measure with this name, or None if the measure has no function."""
     measure_facts(name)  # imports the modules of measures if the name is not known yet
     return _marked.get(name)
 
 
 def live_measures() -> list[Any]:
-    """Return the functions that are marked as measures with the fact `live`."""
+    """Return the functions that are marked as measures and whose fact `live` is true."""
     _import_room("privnb.measures")
     return [function for function in _marked.values() if function.facts.live]
 
 
 def measure_facts(name: str) -> Measure:
-    """Return the facts of a measure by its name in results; an unknown name gives a `Measure` with only that name.
+    """Return the facts of the measure with this name in results; if the name is unknown, the `Measure` has only a name.
 
     >>> measure_facts("prior_accuracy").unit
     'share of people'
@@ -349,7 +355,7 @@ def measure_facts(name: str) -> Measure:
 
 
 def list_measures(kind: str | None = None) -> list[Measure]:
-    """Return all registered measures, or those of one kind ("privacy" or "utility")."""
+    """Return all registered measures or, if `kind` is given, those of one kind ("privacy" or "utility")."""
     _import_rooms()
     return [each for each in _registered.values() if kind is None or each.kind == kind]
 
@@ -358,7 +364,7 @@ _rooms = ["privnb.measures"]
 
 
 def register_package(package: str) -> None:
-    """Register a package whose modules state facts, so that `measure_facts` imports them when needed."""
+    """Register a package whose modules state facts; `measure_facts` imports these modules when it needs facts."""
     _rooms.append(package)
 
 

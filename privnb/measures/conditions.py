@@ -1,7 +1,8 @@
 """Conditions on the columns of a table, as an owner writes them: `sex == 'Female' and age > 55`.
 
-A condition may come from somebody else's command line, so it is parsed with `ast` and computed here. The condition can
-name columns and constants, but, unlike a text in `eval` of pandas, it cannot reach a function, an attribute or a file.
+A condition may come from an untrusted command line. This module therefore parses the condition with `ast` and computes
+the result. The condition can contain names of columns and constants, but, unlike a text in `eval` of pandas, it cannot
+use functions, attributes of objects, or files.
 """
 
 import ast
@@ -36,16 +37,17 @@ ALLOWED = "It may contain names of columns, numbers, texts, == != < <= > >=, in 
 
 
 class _Wrong(Exception):
-    """A fault of a condition."""
+    """An error in a condition."""
 
 
 def parse_condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
-    """Parse a condition into a function from a table of n records to a boolean array (n,).
+    """Parse a condition into a function that takes a table of n records and returns a boolean array (n,).
 
     `text` contains names of columns (in backticks if they are not words: `marital-status`), numbers, texts in quotes,
     comparisons (also chained), `in [...]`, `and`, `or`, `not` (or `&`, `|`, `~`, with the same precedence), and
-    arithmetic. Raises ValueError for anything else. The function raises ValueError for a name that is not a column, for
-    texts compared with numbers, and for a result that is not true or false for each record.
+    arithmetic. Raises ValueError if `text` contains anything else. The returned function raises ValueError if a name is
+    not a column of the table, if a text is compared with a number, or if the result is not true or false for each
+    record.
 
     >>> table = pd.DataFrame({"age": [30, 30, 70], "sex": ["F", "M", "M"]})
     >>> parse_condition("20 < age <= 60 and not sex == 'F'")(table)
@@ -85,7 +87,7 @@ def _refused(text: str, reason: object, table: pd.DataFrame | None = None) -> Va
 
 
 def _allowed(node: ast.AST) -> None:
-    """Raise _Wrong for every node that is not listed here, before anything is computed."""
+    """Raise _Wrong if a node of the condition is not of an allowed type; called before anything is computed."""
     match node:
         case ast.BoolOp() | ast.Compare() | ast.Name() | ast.boolop() | ast.unaryop() | ast.expr_context():
             return
@@ -105,7 +107,7 @@ def _constant(node: ast.AST) -> bool:
 
 
 def _value(node: ast.AST, table: pd.DataFrame) -> Any:
-    """Compute a part of a condition: a column of n values, or one value."""
+    """Return the value of a part of a condition, which is a column of n values or a single value."""
     match node:
         case ast.Constant(value=value):
             # Numbers become floats, because a power of whole numbers could fill the memory.

@@ -1,8 +1,8 @@
-"""Arithmetic on arrays of probabilities, floats or fractions.
+"""Arithmetic on arrays of probabilities, which are floats or fractions.
 
-Many entries of an array of fractions (dtype object) are equal. Arithmetic takes microseconds for a fraction and
-nanoseconds for a float. The functions therefore compute with each distinct fraction once, and add whole numbers of a
-common unit.
+Typically, many entries of an array of fractions (dtype object) are equal. An operation takes microseconds for a
+fraction, but nanoseconds for a float. The functions therefore compute with each distinct fraction only once, and add
+fractions as whole multiples of a common unit.
 """
 
 import math
@@ -18,7 +18,7 @@ from privnb.runtime.arrays import Array, IntArray
 
 
 def apply_distinct(function: Callable[..., Array], *arrays: Array) -> Array:
-    """Return `function(*arrays)` for arrays (n,), computed once for each distinct combination of fractions.
+    """Return `function(*arrays)` for arrays (n,), with one computation for each distinct combination of fractions.
 
     >>> apply_distinct(np.multiply, np.array([Fraction(1, 2)] * 2), np.array([Fraction(1, 3), Fraction(3)])).tolist()
     [Fraction(1, 6), Fraction(3, 2)]
@@ -36,7 +36,7 @@ def total(values: Array) -> Any:
 
 
 def sum_by_index(index: IntArray, values: Array, size: int) -> Array:
-    """Return the sum of the values with each index below `size`, as an array (size,); 0 without values."""
+    """Return, for each index below `size`, the sum of the values with this index, as an array (size,)."""
     if values.dtype != object or not len(values):
         return _reduced(np.add, index, values, size)
     codes, place = factorize_objects(values)
@@ -52,7 +52,7 @@ def sum_by_index(index: IntArray, values: Array, size: int) -> Array:
 
 
 def max_by_index(index: IntArray, values: Array, size: int) -> Array:
-    """Return the largest of the values, from 0, with each index below `size`, as an array (size,); 0 without values."""
+    """Return, for each index below `size`, the maximum of 0 and the values with the index, as an array (size,)."""
     if values.dtype != object:
         return _reduced(np.maximum, index, values, size)
     codes, place = factorize_objects(values)

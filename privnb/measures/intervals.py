@@ -34,21 +34,22 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
 
 
 def class_interval(values: Array, classes: Array) -> tuple[float, float]:
-    """Return a 95% interval (low, high) of the mean of people's `values`, 0 to 1, for a random sample of classes.
+    """Return a 95% interval (low, high) of the mean of `values` from 0 to 1 of people, if classes are a random sample.
 
-    People in one class of a release have nearly the same risk, so they are not independent. The variance is the
-    variance of a ratio of sums over classes. The interval is Wilson's for the number of independent people with this
-    variance, with the quantile of Student's t for the number of classes; it is never narrower than Wilson's for all
-    people. For a share of 0 or 1, a group of people of the size of the smallest class counts as one person.
+    People in one class of a release have nearly the same risk, so these people are not independent. The variance of the
+    mean is the variance of a ratio of sums over classes. The interval is Wilson's interval for the number of
+    independent people that would have this variance, with the quantile of Student's t for the number of classes. The
+    interval is never narrower than Wilson's interval for the number of all people. If the mean is 0 or 1, each group of
+    people that is as large as the smallest class counts as one independent person.
 
-    The interval assumes that the division of people into classes is fixed. For other people, some sanitizers make very
-    different classes (such as `Mondrian`, if the first cuts change). One release cannot show this variation;
-    tests/benchmarks/coverage.py measures the coverage of intervals in this case.
+    The interval assumes that the division of people into classes is fixed. For a different sample of people, some
+    sanitizers would make very different classes; for example, the first cuts of `Mondrian` may change. A single release
+    cannot show this variation; tests/benchmarks/coverage.py measures the coverage of intervals in this case.
 
     Parameters
     ----------
     values : float array (m,)
-        A number for each person, such as 1 if their value is certain.
+        A number for each person, for example 1 if the person's value is certain, otherwise 0.
     classes : integer array (m,)
         The class of each person.
 
@@ -57,7 +58,7 @@ def class_interval(values: Array, classes: Array) -> tuple[float, float]:
 
     Examples
     --------
-    In one of ten classes of ten people, the value is certain:
+    The values are certain in one of ten classes, each with ten people:
 
     >>> classes = np.repeat(np.arange(10), 10)
     >>> [round(end, 2) for end in class_interval(classes == 0, classes)]
@@ -78,7 +79,7 @@ def class_interval(values: Array, classes: Array) -> tuple[float, float]:
 
 
 def variance_by_class(values: Array, classes: Array) -> float:
-    """Return the variance of the mean of people's `values`, (m,), if the `classes`, (m,), are a random sample.
+    """Return the variance of the mean of the `values` (m,) of people, if their `classes` (m,) are a random sample.
 
     The result is the variance of a ratio of sums over classes; it is 0 if there is only one class.
 
@@ -96,7 +97,7 @@ def variance_by_class(values: Array, classes: Array) -> float:
 
 
 def _score(share: float, n: float, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share of `n` people, not necessarily a whole number, by the quantile `z`."""
+    """Return Wilson's interval of a share of `n` people for the quantile `z`; `n` need not be a whole number."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # # For a share of 0 or 1, the interval ends exactly there; rounding must not move the end further.
@@ -125,15 +126,16 @@ def mean_interval(values: FloatArray) -> tuple[float, float]:
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return Student's 95% interval (low, high) of the mean of repeats, such as seeds; NaN if they are too similar.
+    """Return Student's 95% interval (low, high) of the mean over repeats, such as seeds, or NaN for similar repeats.
 
-    The interval assumes that the values spread around their mean. The result is NaN for fewer than two values, and for
-    a few equal repeats. Repeats may have only a few possible values, such as a count that follows from a rounded
-    number. Three equal values would then give an interval of width 0, although a fourth value could be different. Among
-    3 to 9 repeats, at least three and at least half must therefore be different values; values are equal if they agree
-    in 12 digits. After ten equal repeats, at most a quarter of further values differ (with 95% confidence), and the
-    interval keeps its width of 0. For skewed numbers, the interval covers less than 95%: from 88% (3 repeats) to 90%
-    (10 repeats) for exponential numbers, and from 82% to 84% for log-normal numbers.
+    The interval assumes that the values vary around their mean. Some results have only a few possible values, for
+    example a count that is computed from a rounded number. Three equal values of such a result would give an interval
+    of width 0, although a fourth value could be different. The result is therefore NaN for fewer than two values, for
+    two equal values, and for 3 to 9 values of which fewer than three, or fewer than half, are different. Values that
+    agree in 12 digits count as equal. If ten or more values are equal, the interval has the width 0, because at most a
+    quarter of further values differ (with 95% confidence). For skewed numbers, the interval covers the mean with a
+    probability below 95%: from 88% (3 repeats) to 90% (10 repeats) for exponential numbers, and from 82% to 84% for
+    log-normal numbers.
 
     >>> [round(bound, 2) for bound in t_interval([9.0, 10.0, 11.0])]
     [7.52, 12.48]
@@ -147,9 +149,10 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def student_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return Student's 95% interval (low, high) of the mean of repeats, even if some are equal; NaN for fewer than two.
+    """Return Student's 95% interval (low, high) of the mean over repeats, even if values are equal.
 
-    If all repeats are equal, the width is 0, which predicts nothing about the next repeat; see `t_interval`.
+    The result is NaN for fewer than two repeats. If all repeats are equal, the width of the interval is 0, which does
+    not predict the value of the next repeat; see `t_interval`.
 
     >>> [round(bound, 2) for bound in student_interval([9.0, 9.0, 10.0])]
     [7.9, 10.77]

@@ -1,1 +1,1 @@
-"""Measures of tables of counts and totals."""
+"""Measures of disclosure by published tables of counts and totals."""

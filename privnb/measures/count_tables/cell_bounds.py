@@ -1,8 +1,8 @@
-"""Bounds on each cell's count in a table, from the table's published margins.
+"""Bounds on the count of each cell of a table, given published margins of the table.
 
-Decomposable margins bound each cell in closed form. Other margins bound each cell by linear programs, whose bounds are
-rounded inwards and may be wider than the bounds on whole counts. Narrow bounds on a small count reveal a small number
-of people.
+If the margins are decomposable, the bounds have a closed form. Otherwise, linear programs give the bounds; these bounds
+are rounded inwards to whole numbers and may be wider than the sharp bounds on whole counts. Narrow bounds on a small
+count reveal a small number of people.
 
 Source: Dobra and Fienberg, "Bounds for Cell Entries in Contingency Tables Given Marginal Totals and Decomposable
 Graphs", PNAS 97(22), 2000; Aggarwal and Yu 2008, section 12.5.2.
@@ -37,7 +37,7 @@ register_measure(
 
 
 class CellBounds(NamedTuple):
-    """The lowest and the highest count of each cell, as two arrays with one axis for each attribute of `values`."""
+    """The lowest and the highest count of each cell, as two arrays with one axis for each attribute in `values`."""
 
     values: dict[str, tuple[Any, ...]]
     low: np.ndarray
@@ -46,7 +46,7 @@ class CellBounds(NamedTuple):
 
 @validated
 def cell_bounds(margins: Sequence[TableOfCounts]) -> CellBounds:
-    """Return the lowest and the highest count of each cell that agree with all margins.
+    """Return, for each cell, the lowest and the highest count that agree with all margins.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def cell_bounds(margins: Sequence[TableOfCounts]) -> CellBounds:
     Returns
     -------
     CellBounds
-        The bounds of each cell over all attributes of the margins. Wider bounds protect better.
+        The bounds of each cell of the table of all attributes in the margins. Wider bounds protect better.
 
     Raises
     ------
     ValueError
-        If the margins contradict each other, or if they are not decomposable and have more than 5,000 cells.
+        If the margins contradict each other, or if they are not decomposable and the table has more than 5,000 cells.
 
     Source: Dobra and Fienberg, PNAS 2000, theorem 1, for decomposable margins.
     """

@@ -1,6 +1,7 @@
 """Small cells of a table of counts, and the degrees of freedom of a log-linear model.
 
-A hierarchical log-linear model preserves the margins over some sets of attributes and is otherwise as even as possible.
+A hierarchical log-linear model preserves the margins over some sets of attributes, and has the most even distribution
+with these margins.
 
 Source: Aggarwal and Yu 2008, section 12.5.2.
 """
@@ -35,7 +36,7 @@ Margins = Annotated[
 
 @validated
 def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
-    """Return the share of the cells of a table with 1 to `most` records, from 0 to 1; lower protects better.
+    """Return the share of a table's cells that contain 1 to `most` records, from 0 to 1; lower protects better.
 
     Source: Aggarwal and Yu 2008, section 12.5.2.
 
@@ -48,14 +49,16 @@ def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
 
 @validated
 def degrees_of_freedom(levels: Mapping[str, int], sets: Margins) -> int:
-    """Return the number of cells minus the number of a model's free parameters; empty cells are not subtracted.
+    """Return the number of cells minus the number of free parameters of a log-linear model.
+
+    Empty cells count as cells.
 
     Parameters
     ----------
     levels : dict of str to int
         The number of values of each attribute.
     sets : list of tuple of str
-        The attributes of each margin that the model preserves.
+        The sets of attributes whose margins the model preserves.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Bounds on numbers whose sums are known: the uncertainty that suppression and rounding leave.
+"""Bounds on numbers whose sums are known, which show the uncertainty that suppression and rounding leave.
 
 Source: Fischetti and Salazar, "Solving the Cell Suppression Problem on Tabular Data with Linear Constraints",
-Management Science 47(7), 2001: the attacker's problem; Aggarwal and Yu 2008, section 12.5.2.
+Management Science 47(7), 2001 (the attacker's problem); Aggarwal and Yu 2008, section 12.5.2.
 """
 
 from typing import Any
@@ -21,22 +21,23 @@ MAX_BASE = 2**31  # maximum base of rounding, and maximum uncertainty about a co
 
 
 def bound_suppressed(published: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest count of each entry of a table with suppressed entries.
+    """Return the lowest and the highest possible count of each entry of a table with suppressed entries.
 
     Parameters
     ----------
     published : masked integer array
-        Counts with their totals last on each axis; suppressed entries are masked. The grand total is published.
+        The counts, with the totals at the end of each axis. Suppressed entries are masked. The grand total must be
+        published.
 
     Returns
     -------
     low, high : integer array each
-        Sharp bounds of whole counts, with the shape of `published`; wider bounds protect better.
+        The sharp bounds on whole counts, with the shape of `published`; wider bounds protect better.
 
     Raises
     ------
     ValueError
-        If no counts have these totals, or if the grand total is suppressed.
+        If there are no counts with these totals, or if the grand total is suppressed.
     """
     expect.kind("published", published, np.ma.MaskedArray, instead="`suppress` gives one.")
     hidden = np.ma.getmaskarray(published).ravel()
@@ -56,21 +57,22 @@ def bound_suppressed(published: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def bound_rounded(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest count of each entry of a table that is rounded to multiples of a base.
+    """Return the lowest and the highest possible count of each entry of a table rounded to multiples of a base.
 
-    Each true count differs from the published count by less than the base, and the true counts also add up.
+    Each true count differs from the published count by less than the base, and the true counts add up to the true
+    totals.
 
     Parameters
     ----------
     published : integer array
-        Counts with their totals last on each axis.
+        The rounded counts, with the totals at the end of each axis.
     base : int
         The base of the rounding, at least 2.
 
     Returns
     -------
     low, high : integer array each
-        Bounds with the shape of `published`; wider bounds protect better.
+        The bounds, with the shape of `published`; wider bounds protect better.
     """
     expect.kind("published", published, np.ndarray)
     check_base(base)
@@ -81,7 +83,7 @@ def bound_rounded(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
 
 
 def check_base(base: int) -> None:
-    """Raise ValueError unless `base`, to whose multiples counts are rounded, is a whole number of at least 2."""
+    """Raise ValueError unless `base`, the base of a rounding, is a whole number from 2 to `MAX_BASE`."""
     if expect.whole("base", base, 2) > MAX_BASE:
         raise UsageError(f"`base` must be at most {MAX_BASE:,}; got {expect.describe_value(base)}.")
 
@@ -89,19 +91,22 @@ def check_base(base: int) -> None:
 def bound_sums(
     sums: Any, least: ArrayLike, most: ArrayLike, *, wanted: Any = None, whole: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest value of numbers of at least 0, or of their sums, if other sums are known.
+    """Return the lowest and the highest possible value of unknown numbers, or of their sums, if other sums are known.
+
+    The numbers are at least 0.
 
     Parameters
     ----------
     sums : array or sparse array (m, n)
-        The number of times that each number occurs in each known sum, from 0.
+        The number of times that each number occurs in each known sum, at least 0.
     least, most : array (m,)
         The bounds of each known sum.
     wanted : array or sparse array (k, n), optional
-        The sums to bound. If None, the function bounds each number.
+        The number of times that each number occurs in each sum for which the function returns bounds. If None, the
+        function returns bounds for each number.
     whole : bool
         Whether the numbers are whole and the bounds must be sharp. If False, the numbers may have fractions, and the
-        bounds are rounded inwards; in tables of two attributes with their totals, these bounds are also sharp.
+        bounds are rounded inwards; for a table of two attributes with its totals, these bounds are also sharp.
 
     Returns
     -------
@@ -110,7 +115,7 @@ def bound_sums(
     Raises
     ------
     ValueError
-        If no numbers have these sums, or if a number has no bound.
+        If there are no numbers with these sums, or if a number has no bound.
     """
     sums = sparse.csr_array(sums, copy=True)
     sums.eliminate_zeros()

@@ -1,9 +1,9 @@
-"""Single values that follow exactly from published totals: sums, maxima and minima.
+"""Single values that follow exactly from published totals, which are sums, maxima and minima.
 
 The value of a record, or of a group that is published as one record, follows from sums if it is a linear combination of
-the sums. The module solves the linear equations exactly, over the rational numbers. The module draws no conclusions
-from bounds on the values; for counts, see `cell_bounds`. Sums and maxima are audited separately, because the joint
-problem is hard.
+the sums. The module solves the linear equations exactly, over the rational numbers. It does not use bounds on the
+values; for bounds on counts, see `cell_bounds`. The module treats sums and maxima separately, because the joint problem
+is hard.
 
 Source: Chin, "Security Problems on Inference Control for SUM, MAX, and MIN Queries", JACM 33(3), 1986; Dobkin, Jones,
 Lipton, "Secure Databases: Protection Against User Influence", TODS 4(1), 1979; Kenthapadi, Mishra, Nissim, "Simulatable
@@ -27,7 +27,7 @@ COLUMNS = ("total", "covers", "value")
 
 
 class Total(NamedTuple):
-    """A published total: its `name`, the frozenset `of` the names that it covers, its `value` and its `kind`.
+    """A published total, with its `name`, its `value`, its `kind`, and `of`, the frozenset of the names that it covers.
 
     >>> Total("all", frozenset({"a", "b"}), 7).kind
     'sum'
@@ -43,7 +43,9 @@ Row = tuple[dict[str, Fraction], dict[str, Fraction], Fraction]  # coefficients 
 
 
 class InferredValue(NamedTuple):
-    """The `value` of `name`, and its `proof`: the multiple of each total in the sum, `{name of total: Fraction}`.
+    """A name, its inferred value, and a proof, which maps the name of each total to its factor (a Fraction).
+
+    The value is the sum of the totals, each multiplied by its factor.
 
     >>> str(InferredValue("c", Fraction(5), {"all": Fraction(1), "a and b": Fraction(-1)}))
     'c = 5: all - a and b'
@@ -62,28 +64,28 @@ class InferredValue(NamedTuple):
 
 
 def _shown(number: Any) -> str:
-    """Write a fraction as a decimal number if it has finitely many digits."""
+    """Return a fraction as text, as a decimal number if the number has finitely many digits."""
     number = Fraction(number)
     exact = Fraction(str(float(number))) == number if abs(number) < 10**15 else False
     return str(number.numerator) if number.denominator == 1 else f"{float(number)}" if exact else str(number)
 
 
 def read_totals(path: Path) -> list[Total]:
-    """Read the totals of a file, one in each row.
+    """Return the totals in a file, which has one total in each row.
 
-    The columns are `total` (its name), `covers` (the names of the records or groups, separated by `;`) and `value`. An
-    optional column `kind` is sum (also if blank), max or min.
+    The columns are `total` (the name of the total), `covers` (the names of the records or groups, separated by `;`) and
+    `value`. A cell of the optional column `kind` is `sum`, `max` or `min`; a blank cell means `sum`.
 
     Parameters
     ----------
     path : path-like
-        CSV, or another file of a table.
+        The path of a CSV file, or of another file that contains a table.
 
     Raises
     ------
     FileNotFoundError
     SchemaError
-        If the file is not a table of totals. The error names the row at fault.
+        If the file is not a table of totals. The text of the error contains the number of the wrong row.
     """
     table, _, _ = reading.read_undescribed(path)
     if absent := [name for name in COLUMNS if name not in table]:
@@ -139,13 +141,13 @@ def solve_totals(totals: Sequence[Total]) -> list[InferredValue]:
     Returns
     -------
     list of InferredValue
-        The values in the order of their names, with each name once; fewer values protect better. An empty list means
-        that nothing follows from these totals alone: an adversary may also know bounds or values.
+        The inferred values in the order of their names, one for each name; fewer values protect better. An empty list
+        means only that no value follows from these totals alone; an adversary may also know bounds or single values.
 
     Raises
     ------
     ValueError
-        If totals contradict each other. The error names these totals.
+        If totals contradict each other. The text of the error contains the names of these totals.
 
     Examples
     --------
@@ -162,7 +164,7 @@ def solve_totals(totals: Sequence[Total]) -> list[InferredValue]:
 
 
 def check_totals(totals: Sequence[Total]) -> None:
-    """Raise TypeError or ValueError unless these are totals with different names, each of which covers some names."""
+    """Raise TypeError or ValueError unless `totals` are `Total` objects with different names that cover some names."""
     expect.all_of("totals", totals, Total, instead='Total("all", frozenset({"a", "b"}), 7) is one.')
     names = [total.name for total in totals]
     for total in totals:
@@ -177,7 +179,7 @@ def check_totals(totals: Sequence[Total]) -> None:
 
 
 def _refuse_contradictions(totals: Sequence[Total], followed: list[InferredValue]) -> None:
-    """Raise ValueError for contradictions between totals of different kinds; some contradictions are not detected."""
+    """Raise ValueError if totals of different kinds contradict each other; not all contradictions are detected."""
     bounds = {kind: _tightest(totals, kind) for kind in SIGNS}
     for name in sorted({*bounds["max"]} & {*bounds["min"]}):
         most, least = bounds["max"][name], bounds["min"][name]
@@ -206,7 +208,7 @@ def _refuse_contradictions(totals: Sequence[Total], followed: list[InferredValue
 
 
 def _tightest(totals: Sequence[Total], kind: str) -> dict[str, Total]:
-    """Return the tightest maximum, or minimum, for each name: `{name: Total}`."""
+    """Return, for each name, the smallest maximum or the largest minimum among the totals that cover the name."""
     mine = [total for total in totals if total.kind == kind]
     names = {name for total in mine for name in total.of}
     return {name: min((t for t in mine if name in t.of), key=lambda t: SIGNS[kind] * t.value) for name in names}
@@ -217,7 +219,7 @@ def _contradiction(names: Iterable[str], why: str, cure: str = "Correct one.") -
 
 
 def _solved(sums: list[Total]) -> list[InferredValue]:
-    """Return the unit vectors among the reduced rows (Gauss-Jordan), each with the sums from which it follows."""
+    """Return the values that the sums determine, each with the factors of the sums, by Gauss-Jordan elimination."""
     rows: dict[str, Row] = {}  # by the name that no other row has: ({name: coefficient}, {total: times}, value)
     for total in sorted(sums, key=lambda each: (len(each.of), each.name)):  # short proofs first
         own = (dict.fromkeys(sorted(total.of), Fraction(1)), {total.name: Fraction(1)}, Fraction(total.value))
@@ -238,7 +240,7 @@ def _solved(sums: list[Total]) -> list[InferredValue]:
 
 
 def _less(row: Row, other: Row, times: Fraction) -> Row:
-    """Return a row minus a multiple of another row."""
+    """Return a row of the linear equations minus a multiple of another row."""
     names, proof = dict(row[0]), dict(row[1])
     for mine, its in ((names, other[0]), (proof, other[1])):
         for name, coefficient in its.items():
@@ -249,7 +251,10 @@ def _less(row: Row, other: Row, times: Fraction) -> Row:
 
 
 def _extremes(totals: Sequence[Total], kind: str) -> Iterator[InferredValue]:
-    """Yield the values that follow from maxima or minima: if only one name can reach a total, it has that value."""
+    """Yield the values that follow from maxima or minima.
+
+    If only one name can reach a maximum or minimum, its value is this maximum or minimum.
+    """
     sign, tight = SIGNS[kind], _tightest(totals, kind)
     mine = [total for total in totals if total.kind == kind]
     for total in mine:

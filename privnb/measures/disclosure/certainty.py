@@ -1,8 +1,8 @@
-"""Certainty: the groups of people whose sensitive value a release discloses with certainty, from counts of values.
+"""Groups of people whose sensitive value a release discloses with certainty, according to counts of values.
 
-A value is certain in a group whose members all have it: an adversary who knows that a person is in the group knows the
-value. A value does not count as disclosed if it is nearly certain without the release (nearly everybody lacks a rare
-illness).
+A value is certain in a group if all members of the group have the value, because an adversary who knows that a person
+is in the group then knows the person's value. A value does not count as disclosed if it is nearly certain without the
+release. An example is the absence of a rare illness, because nearly everybody lacks the illness.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ NARROW = 0.05  # maximum width, as a share of the domain, of an interval that ne
 def are_harmless(attribute: Attribute, values: Iterable[Any]) -> NDArray[np.bool_]:
     """Return, as a boolean array (values,), which published values of a sensitive attribute are harmless to disclose.
 
-    Harmless values are those that the owner names, and `*`, which reveals nothing.
+    Harmless values are the values that the owner declares harmless, and `*`, which reveals nothing.
     """
     return np.array([str(value) in attribute.harmless or value == SUPPRESSED for value in values], dtype=bool)
 
@@ -40,16 +40,16 @@ def public_shares(
     people: NDArray[np.integer] | None = None,
     times: NDArray[np.integer] | None = None,
 ) -> NDArray[np.floating]:
-    """Return the probability, without the release, of each value of a sensitive attribute: float array (values,).
+    """Return the probability of each value of a sensitive attribute without the release, as a float array (values,).
 
-    The probabilities are those that the owner declares public; by default, they are the shares of people in the whole
-    table with each value.
+    The probabilities are those that the owner declares public. By default, the probability of a value is the share of
+    people in the whole table who have the value.
 
     Parameters
     ----------
     attribute : Attribute
     codes : integer array (n,)
-        The value of each record of the whole table, a position in `values`.
+        The value of each record of the whole table, as a position in `values`.
     values : sequence
     people, times : integer array (n,), optional
         The person of each record and the number of records, as in `counts.count_people_by_group`.
@@ -68,9 +68,9 @@ def public_shares(
 
 
 def reveals_small_rest(people: int, right: int, small_class: bool = False, limit: int = withholding.LIMIT) -> bool:
-    """Return whether the number of people whose value is certain must be withheld to protect the remaining people.
+    """Return whether to withhold the number of people whose value is certain, in order to protect the remaining people.
 
-    A count of few people, or of all people but a few, is withheld in any case; see `withholding.reveals_few`.
+    A count of few people, or of all people except a few, is always withheld; see `withholding.reveals_few`.
 
     Parameters
     ----------
@@ -79,13 +79,14 @@ def reveals_small_rest(people: int, right: int, small_class: bool = False, limit
     right : int
         The number of people whose value is guessed correctly, which a published mean reveals.
     small_class : bool
-        Whether a number about the worst-off class reveals a small number of people.
+        Whether a number about the worst-off class could reveal a small number of people.
     limit : int
         The minimum count of the threshold rule.
 
     Examples
     --------
-    If 25 people are guessed correctly and 20 with certainty, the remaining five are revealed:
+    If the values of 25 people are guessed correctly, and 20 of these values are certain, the remaining five people are
+    revealed:
 
     >>> reveals_small_rest(20, 25), reveals_small_rest(20, 40), reveals_small_rest(0, 5)
     (True, False, False)
@@ -109,25 +110,27 @@ def certain_groups(
     public : float array (values,)
         The probability of each value without the release, from 0 to 1.
     harmless : boolean array (values,), optional
-        Values whose certainty is not counted.
+        The values that are harmless to disclose. Groups in which such a value is certain do not count.
     near : float
-        The public probability from which a value is nearly certain, so that the release does not disclose it.
+        The minimum public probability of a value that is nearly certain without the release. The release does not
+        disclose such a value.
     sizes : integer array (groups,), optional
-        The number of people in each group if a person may have several values. If None, each person has one value.
+        The number of people in each group, which is needed if a person may have several values. If None, each person
+        has one value.
 
     Raises
     ------
     ValueError
-        For public probabilities above 1.
+        If a public probability is above 1.
 
     Examples
     --------
-    In the first group, all three people have flu; in the second, one of two people has it:
+    In the first group, all three people have flu; in the second group, one of two people has flu:
 
     >>> certain_groups(np.array([[3, 0], [1, 1]]), np.array([0.8, 0.2])).tolist()
     [True, False]
 
-    If 96% of all people have flu, the release does not disclose it:
+    If 96% of all people have flu, the release does not disclose that a person has flu:
 
     >>> certain_groups(np.array([[3, 0], [1, 1]]), np.array([0.96, 0.04])).tolist()
     [False, False]
@@ -150,7 +153,7 @@ def nearly_certain_groups(
     near: float = NEAR,
     sizes: NDArray[np.integer] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return, as a boolean array, which groups make a value, or a narrow interval of numbers, nearly certain.
+    """Return, as a boolean array (groups,), which groups make a value or a narrow interval of numbers nearly certain.
 
     Parameters
     ----------
@@ -158,9 +161,9 @@ def nearly_certain_groups(
         See `certain_groups`.
     attribute : Attribute
     values : sequence
-        The values that are counted.
+        The values in the columns of `counts`.
     near : float
-        The minimum share of a group's people for a nearly certain value.
+        The minimum share of a group's people who have a nearly certain value.
     """
     counts, harmless = np.asarray(counts), are_harmless(attribute, values)
     sizes = counts.sum(axis=1) if sizes is None else np.asarray(sizes)
@@ -172,9 +175,9 @@ def nearly_certain_groups(
 
 
 def _windows(domain: object, values: Sequence[Any] | Array) -> Iterator[NDArray[np.integer]]:
-    """Yield the positions of values that count together: single values, or neighboring bands of a number.
+    """Yield the positions of values that count together, which are single values or neighboring bands of numbers.
 
-    Neighboring bands count together in intervals of at most the share `NARROW` of the domain.
+    Neighboring bands count together if the interval that they form is at most the share `NARROW` of the domain.
     """
     if not isinstance(domain, Bands):
         yield from (np.array([place]) for place in range(len(values)))

@@ -1,11 +1,11 @@
-"""Measures of a channel: the success of an adversary who knows the algorithm and guesses its input.
+"""Measures of a channel, for an adversary who knows the algorithm of the sanitizer and guesses its input.
 
 The measures follow Askari, Safavi-Naini and Barker, "An information theoretic privacy and utility measure for data
-sanitization mechanisms", CODASPY 2012, section 4.1. Numbers of a channel of fractions are exact, and those of a channel
-of floats are floats. Logarithms have base 2 and are floats.
+sanitization mechanisms", CODASPY 2012, section 4.1. If the channel consists of fractions, the results are exact
+fractions, except logarithms; otherwise, the results are floats. Logarithms have base 2 and are floats.
 
-This module corrects errors of the paper and states a reason for each correction; `enumeration.errata` computes their
-effect.
+This module corrects errors of the paper and states a reason for each correction; `enumeration.errata` computes the
+effects of the corrections.
 """
 
 import math
@@ -33,7 +33,7 @@ from privnb.runtime.validation import validated
     unit="probability",
 )
 def prior_vulnerability(channel: Channel) -> Any:
-    """Return the largest prior probability.
+    """Return the prior vulnerability, which is the largest prior probability of an input.
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
@@ -49,9 +49,12 @@ def prior_vulnerability(channel: Channel) -> Any:
     unit="probability",
 )
 def posterior_vulnerability(channel: Channel) -> Any:
-    """Return the sum over outputs of max P(T'|T) P(T), which is never below `prior_vulnerability`.
+    """Return the sum over outputs T' of the maximum over inputs T of P(T'|T) P(T).
 
-    Erratum: eq. 3 prints the posterior P(T|T') in place of the likelihood P(T'|T), which the next inequality contains.
+    The result is at least `prior_vulnerability`.
+
+    Erratum: eq. 3 contains the posterior P(T|T') instead of the likelihood P(T'|T). The inequality after eq. 3 contains
+    the likelihood.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
     """
@@ -67,7 +70,7 @@ def posterior_vulnerability(channel: Channel) -> Any:
     unit="probability",
 )
 def bayes_risk(channel: Channel) -> Any:
-    """Return the probability that the best guess is wrong, Error_f.
+    """Return the Bayes risk Error_f, which is the probability that the best guess is wrong.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
 
@@ -80,12 +83,12 @@ def bayes_risk(channel: Channel) -> Any:
 
 @validated
 def error_bounds(channel: Channel) -> tuple[Any, Any]:
-    """Return the lowest and the highest Bayes risk that any matrix can have with this prior.
+    """Return the lowest and the highest Bayes risk of all matrices with this prior and this number of outputs.
 
-    The lowest risk is 1 - m max P(T), which deterministic publishing reaches under a uniform prior; m is the number of
-    outputs that occur. The highest risk is 1 - max P(T), which a release reaches if it reveals nothing. With n equally
-    likely inputs, these risks are 1 - m/n and 1 - 1/n (section 4.1). Erratum: sections 5.3 and 5.4 exchange the letters
-    m and n.
+    The lowest risk is 1 - m max P(T), where m is the number of outputs that occur. Deterministic publishing has this
+    risk if the prior is uniform. The highest risk is 1 - max P(T), which is the risk of a release that reveals nothing.
+    With n equally likely inputs, these risks are 1 - m/n and 1 - 1/n (section 4.1). Erratum: sections 5.3 and 5.4
+    exchange the letters m and n.
     """
     likeliest, occurring = prior_vulnerability(channel), int(np.count_nonzero(channel.output_probability))
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
@@ -101,7 +104,7 @@ def error_bounds(channel: Channel) -> tuple[Any, Any]:
     unit="probability",
 )
 def santhi_vardy_bound(channel: Channel) -> float:
-    """Return 1 - 2^-H(T|T'), an upper bound on the Bayes risk, as a float.
+    """Return Santhi and Vardy's upper bound on the Bayes risk, 1 - 2^-H(T|T'), as a float.
 
     Erratum: the bound needs H in bits, and eq. 7 lacks the minus sign.
 
@@ -119,7 +122,7 @@ def santhi_vardy_bound(channel: Channel) -> float:
     unit="bits",
 )
 def prior_entropy(channel: Channel) -> float:
-    """Return H(T), which is at most log2 n.
+    """Return the entropy H(T) of the input, which is at most log2 n for n inputs.
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
@@ -135,9 +138,9 @@ def prior_entropy(channel: Channel) -> float:
     unit="bits",
 )
 def conditional_entropy(channel: Channel) -> float:
-    """Return H(T|T'), which is at most H(T).
+    """Return H(T|T'), the entropy of the input given the output, which is at most H(T).
 
-    Erratum: the printed sum lacks its minus sign.
+    Erratum: the printed sum lacks a minus sign.
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 7.
     """
@@ -171,7 +174,7 @@ def mutual_information(channel: Channel) -> float:
     unit="bits",
 )
 def min_entropy_leakage(channel: Channel) -> float:
-    """Return log2 of the ratio of the posterior to the prior vulnerability.
+    """Return log2 of the ratio of the posterior vulnerability to the prior vulnerability.
 
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
@@ -187,10 +190,12 @@ def min_entropy_leakage(channel: Channel) -> float:
     unit="times",
 )
 def multiplicative_capacity(channel: Channel) -> Any:
-    """Return the sum over outputs of the largest P(T'|T), the capacity for gains from 0, whatever the prior is.
+    """Return the sum over outputs T' of the largest P(T'|T), which is the capacity for gains of at least 0.
 
-    An adversary who guesses the input under a uniform prior reaches this factor. The log2 of this sum is the
-    min-capacity.
+    For every prior and every such gain, the release multiplies the expected gain by at most this factor.
+
+    For an adversary who guesses the input under a uniform prior, the gain is multiplied by exactly this factor. The
+    log2 of the sum is the min-capacity.
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
@@ -208,9 +213,8 @@ def multiplicative_capacity(channel: Channel) -> Any:
 def additive_capacity(channel: Channel) -> Any:
     """Return the mean total variation between the posterior and the prior of the input.
 
-    The mean bounds the added gain for every goal whose gains differ by at most 1 for each action. The maximum over all
-    priors
-    is hard to compute even for the vulnerability alone.
+    The mean is an upper bound on the increase of the expected gain, for every gain function whose values for one action
+    differ by at most 1. The maximum over all priors is hard to compute, even for the vulnerability alone.
 
     Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
     Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.
@@ -222,7 +226,7 @@ def additive_capacity(channel: Channel) -> Any:
 
 @validated
 def prior_gain(channel: Channel, gain: ArrayLike) -> Any:
-    """Return the gain of an adversary's best action before anything is published; see `posterior_gain`.
+    """Return the expected gain of an adversary's best action before anything is published; see `posterior_gain`.
 
     Parameters
     ----------
@@ -240,9 +244,10 @@ def prior_gain(channel: Channel, gain: ArrayLike) -> Any:
 
 @validated
 def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
-    """Return the g-vulnerability: the expected gain of an adversary whose action is best for the published output.
+    """Return the g-vulnerability, the expected gain of an adversary who takes the best action for the published output.
 
-    The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an exact channel exact.
+    If `gain` is the identity matrix, the result is `posterior_vulnerability`. If `gain` consists of whole numbers and
+    fractions, the result for an exact channel is exact.
 
     Parameters
     ----------
@@ -253,7 +258,7 @@ def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
     Returns
     -------
     Fraction or float
-        The gain in the unit of `gain`, never below `prior_gain`; lower protects better.
+        The gain in the unit of `gain`, which is at least `prior_gain`; lower protects better.
 
     Source: Alvim et al., CSF 2012.
     """
@@ -263,7 +268,7 @@ def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
 
 @validated
 def expected_degradation(channel: Channel, before: ArrayLike, after: ArrayLike) -> float:
-    """Return Utility_G, the mean utility that an input loses when it is published.
+    """Return Utility_G, the mean loss of utility when an input is published as an output.
 
     Each input is published as some output, so the double sum of eq. 16 is the difference between two means. Erratum:
     the paper calls this loss a utility.
@@ -272,15 +277,15 @@ def expected_degradation(channel: Channel, before: ArrayLike, after: ArrayLike) 
     ----------
     channel : Channel
     before : array (n,)
-        Utilities of the inputs, in any unit.
+        The utility of each input, in any unit.
     after : array (m,)
-        Utilities of the outputs, in the same unit.
+        The utility of each output, in the same unit.
 
     Returns
     -------
     float
-        The loss in the unit of the utilities; lower is better. If the loss is below 0, releases look more useful than
-        the originals.
+        The loss in the unit of the utilities; lower is better. If the loss is below 0, the outputs have a higher mean
+        utility than the inputs.
     """
     expect.vector("before", before, len(channel.inputs))
     expect.vector("after", after, len(channel.outputs))

@@ -1,8 +1,8 @@
-"""A sanitizer as a noisy channel: its outputs for each input, and an adversary's prior knowledge of the inputs.
+"""A sanitizer as a noisy channel, with an adversary's prior knowledge of the inputs.
 
 The module follows Askari, Safavi-Naini and Barker, "An information theoretic privacy and utility measure for data
-sanitization mechanisms", CODASPY 2012, section 3. Inputs and outputs may be whole tables, as in the paper, or one
-person's value.
+sanitization mechanisms", CODASPY 2012, section 3. Inputs and outputs may be whole tables, as in the paper, or values of
+one person.
 """
 
 from collections.abc import Sequence
@@ -25,21 +25,22 @@ from privnb.runtime.tolerances import ROUNDING
 class Channel:
     """The probability of each output for each input, P(T'|T), and the adversary's prior over the inputs, P(T).
 
-    `Channel.of` makes a channel. The channel is exact if both probabilities are arrays of fractions (dtype object).
+    `Channel.of` makes a channel. The channel is exact if `probability` and `prior` are arrays of fractions (dtype
+    object).
 
     Parameters
     ----------
     inputs, outputs : sequence of n and of m
     row, column : integer array (entries,)
-        The input and the output of each entry of the matrix that is not 0.
+        The position of the input and of the output, for each entry of the matrix that is not 0.
     probability : array (entries,)
-        The probability that the output is published for the input.
+        The probability that the output of the entry is published if the input of the entry is the true input.
     prior : array (n,)
 
     Raises
     ------
     ValueError
-        Unless the prior and each row add up to 1.
+        If the prior or a row of the matrix does not add up to 1.
 
     Source: section 3.1.
     """
@@ -54,21 +55,22 @@ class Channel:
 
     @classmethod
     def of(cls, matrix: Any, prior: Any = None, inputs: Any = None, outputs: Any = None) -> "Channel":
-        """Return the channel of a matrix. The channel is exact, in fractions, if no number is a float.
+        """Return the channel of a matrix; the channel consists of exact fractions if no number is a float.
 
         Parameters
         ----------
         matrix : array (n, m)
-            P(T'|T): whole numbers, fractions (also as "5/17") or floats.
+            P(T'|T), as whole numbers, fractions (also texts such as "5/17") or floats.
         prior : array (n,), optional
-            If None, all inputs are equally likely: the adversary has no background knowledge.
+            The probability of each input to the adversary. If None, all inputs are equally likely, because the
+            adversary has no background knowledge.
         inputs, outputs : sequence of n and of m, optional
-            If None, inputs and outputs are numbered from 0.
+            The names of the inputs and of the outputs. If None, they are numbered from 0.
 
         Raises
         ------
         ValueError
-            Unless the prior and each row add up to 1.
+            If the prior or a row of the matrix does not add up to 1.
 
         Examples
         --------
@@ -122,28 +124,28 @@ class Channel:
 
     @property
     def exact(self) -> bool:
-        """Return whether the channel consists of fractions."""
+        """Return whether the probabilities of the channel are fractions."""
         return self.prior.dtype == object
 
     @property
     def matrix(self) -> Array:
-        """Return P(T'|T) as an array (n, m), for small channels."""
+        """Return the matrix P(T'|T) of a small channel as an array (n, m)."""
         matrix = np.full((len(self.inputs), len(self.outputs)), Fraction(0) if self.exact else 0.0)
         matrix[self.row, self.column] = self.probability
         return matrix
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the matrix as a DataFrame of inputs by outputs, by their `short_label`, for small channels."""
+        """Return the matrix of a small channel as a DataFrame, with the `short_label` of each input and output."""
         return pd.DataFrame(self.matrix, index=map(short_label, self.inputs), columns=map(short_label, self.outputs))
 
     @cached_property
     def joint(self) -> Array:
-        """Return P(T, T') of each entry, array (entries,)."""
+        """Return the joint probability P(T, T') of each entry of the matrix, as an array (entries,)."""
         return exact.apply_distinct(np.multiply, self.prior[self.row], self.probability)
 
     @cached_property
     def output_probability(self) -> Array:
-        """Return P(T'), the probability of each output, array (m,)."""
+        """Return the probability P(T') of each output, as an array (m,)."""
         return self.sum_by_output(self.joint)
 
     def with_prior(self, prior: Any) -> "Channel":
@@ -151,10 +153,10 @@ class Channel:
         return replace(self, prior=_numbers("prior", prior))
 
     def restricted_to(self, possible: Any) -> "Channel":
-        """Return the same channel for an adversary who can exclude inputs.
+        """Return the same channel for an adversary who can exclude some inputs.
 
-        `possible` is a bool array (n,). Section 3.2 describes weak adversaries by "changing the probabilities on input
-        datasets to remove the unrelated inputs".
+        `possible`: boolean array (n,), False for each excluded input. Section 3.2 describes weak adversaries by
+        "changing the probabilities on input datasets to remove the unrelated inputs".
         """
         left = self.prior[np.asarray(possible, dtype=bool)].sum()
         if not left:
@@ -165,16 +167,16 @@ class Channel:
         return replace(self, prior=np.where(possible, self.prior, 0) / left)
 
     def sum_by_output(self, entries: Array) -> Array:
-        """Return the sum of the entries of each output as an array (m,), 0 without entries."""
+        """Return, for each output, the sum of its entries, as an array (m,); 0 if an output has no entries."""
         return exact.sum_by_index(self.column, entries, len(self.outputs))
 
     def max_by_output(self, entries: Array) -> Array:
-        """Return the largest entry of each output, from 0, as an array (m,); 0 without entries."""
+        """Return, for each output, the maximum of 0 and its entries, as an array (m,)."""
         return exact.max_by_index(self.column, entries, len(self.outputs))
 
 
 def short_label(what: Any) -> str:
-    """Return an input or an output in short form; a table is written as its rows.
+    """Return an input or an output as a short text; the text of a table consists of the rows of the table.
 
     >>> short_label((("20", "Cold"), ("30", "Flu"))), short_label("T1")
     ('20 Cold, 30 Flu', 'T1')
@@ -184,7 +186,7 @@ def short_label(what: Any) -> str:
 
 
 def _numbers(name: str, given: Any) -> Array:
-    """Return an array of fractions if all values are whole numbers, fractions or text, and otherwise of floats."""
+    """Return an array of fractions if all values are whole numbers, fractions or texts, else an array of floats."""
     values = np.asarray(given)
     if values.dtype.kind == "f":
         return values

@@ -1,4 +1,4 @@
-"""Conclusions about each person, for releases without groups of people, by an outsider without private records."""
+"""Conclusions about each person, drawn by an outsider without private records from a release without groups."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -19,8 +19,9 @@ BY_CHANCE = 0.01  # maximum probability that all guesses by the public distribut
 class Conclusions(NamedTuple):
     """The conclusions of an outsider about m people.
 
-    `certain` and `near`, boolean arrays (m,), state whether a value is certain or nearly certain. `right` is the number
-    of people whose value is guessed correctly. `classes` is the class of each person, integer array (m,), or None.
+    `certain` and `near`: boolean arrays (m,), whether a value of each person is certain, and whether a value is nearly
+    certain. `right`: the number of people whose value is guessed correctly. `classes`: the class of each person,
+    integer array (m,), or None.
     """
 
     certain: BoolArray
@@ -30,7 +31,7 @@ class Conclusions(NamedTuple):
 
 
 def public_shares_of(dataset: Dataset, name: str, values: Array) -> FloatArray:
-    """Return the probability of each of some sensitive values without a release: float array (values,)."""
+    """Return the probability of each value in `values` without a release, as a float array (values,)."""
     attribute = dataset.schema[name]
     codes, own = attribute.coded(dataset.cells[name])
     shares = public_shares(attribute, codes, own, dataset.people)
@@ -38,7 +39,7 @@ def public_shares_of(dataset: Dataset, name: str, values: Array) -> FloatArray:
 
 
 def any_by_person(dataset: Dataset, records: IntArray) -> Callable[[Array], BoolArray]:
-    """Return a function that tests whether each person has a record that is true in a boolean array (records,)."""
+    """Return a function that takes a boolean array (records,) and returns whether any record of each person is true."""
     owner = records if dataset.people is None else dataset.people[records]
     _, person = np.unique(owner, return_inverse=True)
     return lambda rows: np.bincount(person, rows) > 0
@@ -49,11 +50,14 @@ def conclude_from_nearest_rows(
 ) -> Conclusions:
     """Return the conclusions of an outsider from the published rows that are nearest to each person.
 
-    The more of these rows agree, the more certain the outsider is. A value that all of these rows have is certain if
-    the value of everybody with the same nearest rows is guessed correctly, or if the value of everybody for whom at
-    least the same number of rows agree on this value is guessed correctly. A value that nearly all of the rows have is
-    nearly certain if the value is guessed correctly for the stated share of these people. In addition, correct guesses
-    by chance must be unlikely, given how common the value is.
+    For each person, the outsider guesses the most common value among the nearest rows. The more of the nearest rows
+    agree on this value, the more certain the outsider is.
+
+    A value on which all nearest rows of a person agree is certain in two cases: if the guess is correct for all people
+    with the same nearest rows, or if the guess is correct for all people for whom at least the same number of rows
+    agree on the value. A value on which nearly all of the rows agree is nearly certain if the guess is correct for at
+    least the share `near` of these people. For certain and for nearly certain values, the guesses must also be unlikely
+    to be correct by chance, given the probability of the value without the release.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ def conclude_from_nearest_rows(
     name : str
         A sensitive attribute.
     near : float
-        The minimum share for a nearly certain value.
+        The minimum share of rows that agree, and of correct guesses, for a nearly certain value.
     """
     codes, values = published.schema[name].coded(published.table[name])
     own = pd.Index(values).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
@@ -94,7 +98,7 @@ def conclude_from_nearest_rows(
 
 
 def _all_right(outcome: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> np.ndarray:
-    """Return whether, beyond chance, the share `least` of people with each outcome is guessed correctly: (m,).
+    """Return, as a boolean array (m,), whether guesses about the people with each person's outcome are good enough.
 
     `outcome` is an integer array (m,); `right` and `prior` are as in `_enough`.
     """
@@ -106,9 +110,12 @@ def _all_right(outcome: np.ndarray, right: np.ndarray, prior: np.ndarray, least:
 
 
 def _enough(agree: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> float:
-    """Return the number of agreeing rows from which the share `least` is guessed correctly, beyond chance.
+    """Return the smallest number of agreeing rows for which guesses are good enough.
 
-    The result is infinite if no number is enough.
+    Guesses about people with at least this number of agreeing rows are good enough if at least the share `least` of
+    them is correct and if this is unlikely by chance.
+
+    The result is infinite if there is no such number.
 
     Parameters
     ----------

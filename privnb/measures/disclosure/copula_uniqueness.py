@@ -1,4 +1,4 @@
-"""Uniqueness in a population by a Gaussian copula, as for incomplete samples in Rocher, Hendrickx and de Montjoye."""
+"""Uniqueness in a population by a Gaussian copula, the method of Rocher, Hendrickx and de Montjoye for samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,13 @@ MOST_PEOPLE = 5_000_000  # that are drawn at once
 
 @dataclass(frozen=True)
 class GaussianCopula:
-    """A distribution of discrete attributes: normal variables with correlations, cut by the shares of the values.
+    """A distribution of discrete attributes, made of correlated normal variables that are cut into the values.
 
     Attributes
     ----------
     order : m integer arrays (values,)
-        The codes of each attribute from the most to the least common value, in which order the normal variable is cut.
+        The codes of the values of each attribute, from the most to the least common value; the normal variable is cut
+        in this order.
     edges : m float arrays (values + 1,)
         The cuts of each normal variable, from minus to plus infinity.
     correlation : float array (m, m)
@@ -36,16 +37,17 @@ class GaussianCopula:
     correlation: FloatArray
 
     def draw(self, people: int, rng: np.random.Generator) -> list[IntArray]:
-        """Return the codes of people drawn from the distribution: m integer arrays (people,)."""
+        """Draw people from the distribution, and return the codes of their values: m integer arrays (people,)."""
         normal = rng.standard_normal((people, len(self.edges))) @ np.linalg.cholesky(self.correlation).T
         cut = (np.searchsorted(edges[1:-1], normal[:, c]) for c, edges in enumerate(self.edges))
         return [order[place] for order, place in zip(self.order, cut, strict=True)]
 
     def cell_probabilities(self, columns: Sequence[IntArray], rng: np.random.Generator, draws: int = 64) -> FloatArray:
-        """Return the probability of the combination of values of each row: float array (n,).
+        """Return the probability of each row's combination of values, as a float array (n,).
 
-        Each normal variable is drawn between its two cuts, given the variables before it (Geweke, Hajivassiliou and
-        Keane). The result is the mean of the product of the probabilities over the draws.
+        Each normal variable is drawn between the two cuts of the row's value, given the variables before it (the method
+        of Geweke, Hajivassiliou and Keane). The result is the mean, over the draws, of the product of the probabilities
+        of all variables.
         """
         from scipy.special import ndtr, ndtri
 
@@ -63,17 +65,18 @@ class GaussianCopula:
 
 
 def fit_copula(columns: Sequence[IntArray], times: IntArray | None = None) -> GaussianCopula:
-    """Fit a Gaussian copula to a table: the shares of each value, and correlations by mutual information.
+    """Fit a Gaussian copula to a table, by the shares of the values and the mutual information of the columns.
 
-    The correlation of each pair, from 0, is the one under which the two cut variables have the mutual information of
-    the two columns, corrected for the size of the sample. Negative eigenvalues of the matrix are then set to 0.
+    The correlation of each pair of variables is at least 0. With this correlation, the two cut variables have the
+    mutual information of the two columns, corrected for the size of the sample. Afterwards, negative eigenvalues of the
+    correlation matrix are replaced by a value close to 0.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each quasi-identifier.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
 
     Source: Rocher, Hendrickx and de Montjoye, "Estimating the success of re-identifications in incomplete datasets
     using generative models", Nature Communications 10:3069, 2019, Methods.
@@ -102,29 +105,31 @@ def fit_copula(columns: Sequence[IntArray], times: IntArray | None = None) -> Ga
 def copula_uniqueness(
     columns: Sequence[IntArray], fraction: float, times: IntArray | None = None, *, rng: int | np.random.Generator = 1
 ) -> float:
-    """Return the share of the population that is unique, by a Gaussian copula fitted to a sample.
+    """Return the share of unique people in a population, estimated by a Gaussian copula fitted to a sample.
 
-    A population of N = n / f people is drawn from the copula, and the people who are unique in it are counted.
+    The function draws a population of N = n / f people from the copula, and counts the people who are unique in this
+    population.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each quasi-identifier.
     fraction : float
-        The share f of the population in the sample, above 0 and at most 1.
+        The share f of the population that is in the sample, above 0 and at most 1.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
     rng : int or Generator
 
     Returns
     -------
     float
-        The estimated share, 0 to 1; lower protects more.
+        The estimated share, from 0 to 1; lower protects more.
 
     Raises
     ------
     ValueError
-        If the population has more than `MOST_PEOPLE` people. Use `likelihood_of_uniqueness` for the people of interest.
+        If the population has more than `MOST_PEOPLE` people. In this case, use `likelihood_of_uniqueness` for the
+        people of interest.
 
     Source: Rocher, Hendrickx and de Montjoye, Nature Communications 10:3069, 2019, equation 2.
 
@@ -149,22 +154,23 @@ def copula_uniqueness(
 def likelihood_of_uniqueness(
     copula: GaussianCopula, columns: Sequence[IntArray], population: int, *, rng: int | np.random.Generator = 1
 ) -> FloatArray:
-    """Return the likelihood that each person is unique in a population: float array (n,), 0 to 1; lower protects more.
+    """Return the likelihood that each person is unique in a population, as a float array (n,); lower protects more.
 
-    If p is the probability of the person's values, the likelihood that nobody else has them is (1 - p)^(N - 1).
+    If p is the probability of the person's combination of values, the likelihood that nobody else has this combination
+    is (1 - p)^(N - 1). The result is from 0 to 1.
 
     Parameters
     ----------
     copula : GaussianCopula
         See `fit_copula`.
     columns : m integer arrays (n,)
-        The codes of each quasi-identifier, as in the fit.
+        The codes of each quasi-identifier, with the same meaning as in `fit_copula`.
     population : int
         The number N of people in the population, at least 1.
     rng : int or Generator
 
     Source: Rocher, Hendrickx and de Montjoye, Nature Communications 10:3069, 2019, equation 1. The authors average p
-    over random orders of the values; here, the order is that of the fit.
+    over random orders of the values; this function uses only the order of `fit_copula`.
 
     Examples
     --------
@@ -179,7 +185,7 @@ def likelihood_of_uniqueness(
 
 
 def _fit_correlation(first: FloatArray, second: FloatArray, information: float) -> float:
-    """Return the correlation, from 0, under which two cut normal variables have a mutual information."""
+    """Return the correlation, at least 0, with which two cut normal variables have this mutual information."""
     from scipy.optimize import brentq
 
     def excess(correlation: float) -> float:
@@ -191,10 +197,11 @@ def _fit_correlation(first: FloatArray, second: FloatArray, information: float) 
 
 
 def cut_shares(first: FloatArray, second: FloatArray, correlation: float) -> FloatArray:
-    """Return the probability of each cell of two normal variables cut at `first` (r + 1,) and `second` (c + 1,).
+    """Return the probability of each cell if two correlated normal variables are cut at `first` and at `second`.
 
-    The distribution function is the product of both margins plus an integral over the angle of the correlation
-    (Plackett 1954), by Gauss-Legendre quadrature. The result is a float array (r, c).
+    `first`, `second`: float arrays (r + 1,), (c + 1,). The distribution function is the product of both margins plus an
+    integral over the angle of the correlation (Plackett 1954), which is computed by Gauss-Legendre quadrature. The
+    result is a float array (r, c).
 
     >>> cut_shares(np.array([-np.inf, 0, np.inf]), np.array([-np.inf, 0, np.inf]), 0.5).round(4).tolist()
     [[0.3333, 0.1667], [0.1667, 0.3333]]

@@ -1,4 +1,4 @@
-"""Dependence between pairs of columns: their mutual information, and the tree of the strongest dependences."""
+"""Dependence between columns, by the mutual information of each pair and the tree of the strongest dependences."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -12,15 +12,16 @@ from privnb.runtime.arrays import FloatArray, IntArray
 def mutual_informations(columns: Sequence[IntArray], times: IntArray | None = None) -> FloatArray:
     """Return the mutual information of each pair of columns, corrected for the size of the sample: float array (m, m).
 
-    The estimate from n people exceeds the truth by about (K - Kx - Ky + 1) / 2n, where K, Kx and Ky are the numbers of
-    pairs and of values that occur. The correction is subtracted, and the result is at least 0 nats. The diagonal is 0.
+    The estimate from n people exceeds the true mutual information by about (K - Kx - Ky + 1) / 2n, where K is the
+    number of pairs of values that occur, and Kx and Ky are the numbers of values that occur in each column. The
+    function subtracts this excess, and sets a negative result to 0. The results are in nats, and the diagonal is 0.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each column.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
 
     Source: Miller, "Note on the bias of information estimates", 1955.
 
@@ -41,7 +42,7 @@ def mutual_informations(columns: Sequence[IntArray], times: IntArray | None = No
 
 
 def information_of_shares(joint: FloatArray) -> float:
-    """Return the mutual information of two attributes in nats, from the share of each pair, float array (r, c)."""
+    """Return the mutual information of two attributes in nats, given the share of each pair of values, array (r, c)."""
     first, second = joint.sum(axis=1), joint.sum(axis=0)
 
     def entropy(shares: FloatArray) -> float:
@@ -52,9 +53,9 @@ def information_of_shares(joint: FloatArray) -> float:
 
 
 def strongest_tree(information: FloatArray) -> list[tuple[int, int | None]]:
-    """Return the tree over m columns with the largest total information: (column, parent) from the root to the leaves.
+    """Return the tree over m columns with the largest total information, as a list of pairs (column, parent).
 
-    A column that depends on no column of its tree has no parent.
+    Each parent comes before its children. A column that does not depend on any column before it has the parent None.
 
     Parameters
     ----------

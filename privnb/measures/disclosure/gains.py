@@ -1,14 +1,14 @@
 """The gains of an adversary who knows quasi-identifiers (Brickell and Shmatikov, KDD 2008, section 4).
 
 Before the release, the adversary knows A_base, the distribution of the sensitive attribute in the whole table. After
-the release, the adversary knows A_san, its distribution in the class of the person (`find_known_classes`). The
-functions take `counts`, the number of times that each sensitive value occurs in each class: integer array (classes,
-values). If the adversary also knows other attributes of people, `baseline` is the adversary's knowledge about each
-class before the release: float array (classes, values), from `knowledge_before`.
+the release, the adversary knows A_san, the distribution of the sensitive attribute in the class of a person (see
+`find_known_classes`). The functions take `counts`, the number of times that each sensitive value occurs in each class:
+integer array (classes, values). If the adversary also knows other attributes of people, `baseline` is the adversary's
+knowledge about each class before the release: float array (classes, values), from `knowledge_before`.
 
-The gains are exact for the people in the table: nobody is sampled, so they have no interval. The gains do not estimate
-the gains in a larger population, which they would overstate because of small classes; `permute_gains` shows how much of
-a gain is due to small classes alone.
+The gains are exact for the people in the table, who are not a sample, so the gains have no interval. The gains are not
+estimates for a larger population. As such estimates, they would be too large because of small classes; `permute_gains`
+shows which part of a gain is due to small classes alone.
 """
 
 import math
@@ -42,16 +42,17 @@ Gain = Callable[..., float]  # a function of counts (classes, values) and the kn
 def find_known_classes(release: Release, knows: Known = ()) -> IntArray:
     """Return the groups of people whom the adversary cannot distinguish.
 
-    The groups are the equivalence classes or buckets, or finer groups if the adversary also knows the published
-    attributes `knows` of a person. In a bucketized release, the adversary is assumed to know a person's bucket, so
-    `knows` adds nothing. Exact quasi-identifiers lead to the bucket unless people who share them are in several
-    buckets, as under Anatomy; the gains are then an upper bound (`privnb.evaluation.disclosure.leakage` computes both).
+    The groups are the equivalence classes or the buckets. If the adversary also knows the published attributes `knows`
+    of a person, the groups are parts of equivalence classes. In a bucketized release, the adversary is assumed to know
+    a person's bucket, so `knows` does not change the groups. The exact quasi-identifiers of a person determine the
+    bucket, unless people with the same quasi-identifiers are in several buckets, as in Anatomy; in that case, the gains
+    are an upper bound (`privnb.evaluation.disclosure.leakage` computes both).
 
     Parameters
     ----------
     release : Release
     knows : list of str
-        Published attributes.
+        Published attributes that the adversary knows in addition to the quasi-identifiers.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def find_known_classes(release: Release, knows: Known = ()) -> IntArray:
     Raises
     ------
     Unreadable
-        If the release has no classes, for example because of noise; the gains are defined over classes.
+        If the release has no classes, for example because of noise. The gains are defined only for classes.
     """
     for name in knows:
         release.schema[name]  # raises an error for an unknown name
@@ -73,7 +74,7 @@ def find_known_classes(release: Release, knows: Known = ()) -> IntArray:
 
 @validated
 def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArray:
-    """Count the sensitive values in each class or bucket, from the published table alone.
+    """Return the number of times that each sensitive value occurs in each class or bucket of the published table.
 
     Parameters
     ----------
@@ -96,9 +97,9 @@ def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArra
 
 @validated
 def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> FloatArray:
-    """Return what an adversary learns about each class from the release without its quasi-identifiers.
+    """Return an adversary's knowledge about each class from the release without the quasi-identifiers.
 
-    Without `knows`, this is A_base for every class, which the trivial sanitization also discloses.
+    Without `knows`, the knowledge about every class is A_base, which the trivial sanitization also discloses.
 
     Parameters
     ----------
@@ -121,57 +122,57 @@ def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> Flo
 
 @validated
 def baseline_knowledge(counts: Counts) -> FloatArray:
-    """Return A_base, the shares of the sensitive values in the whole table, as a float array (values,). Section 4.1."""
+    """Return A_base of section 4.1, the shares of the sensitive values in the whole table: float array (values,)."""
     return counts.sum(axis=0) / counts.sum()
 
 
 @validated
 def posterior_knowledge(counts: Counts) -> FloatArray:
-    """Return A_san, the shares of the sensitive values in each class, as a float array (classes, values).
-
-    Section 4.1.
-    """
+    """Return A_san of section 4.1, the shares of the sensitive values in each class: float array (classes, values)."""
     return counts / counts.sum(axis=1, keepdims=True)
 
 
 @validated
 def additive_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
-    """Return A_diff, the distance of the posterior knowledge about each class from the baseline.
+    """Return A_diff, the distance between the posterior knowledge about each class and the baseline.
 
-    The distance is total variation, half the sum of absolute differences of shares. Section 4.1.
+    The distance is the total variation of section 4.1, which is half the sum of the absolute differences between
+    shares.
 
     Parameters
     ----------
     counts : integer array (classes, values)
         The number of times that each sensitive value occurs in each class.
     baseline : float array (classes, values), optional
-        The shares that the adversary knew about each class, from `knowledge_before`. If None, A_base.
+        The shares that the adversary knows about each class before the release, from `knowledge_before`. If None,
+        A_base.
 
     Returns
     -------
     float array (classes,)
-        The distance: 0 for equal and 1 for disjoint distributions; lower protects better.
+        The distance: 0 for equal distributions, and 1 for disjoint distributions; lower protects better.
     """
     return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
 
 
 @validated
 def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
-    """Return A_quot, the logarithm of the largest factor by which each class makes a value more or less common.
+    """Return A_quot, the logarithm of the largest factor by which a value is more or less common in each class.
 
-    This is the largest |ln(share in the class / share before)| over all values, as in definition 1. Section 4.1.
+    The result is the largest |ln(share in the class / share in the baseline)| over all values, as in section 4.1 and
+    definition 1.
 
     Parameters
     ----------
     counts : integer array (classes, values)
     baseline : float array (classes, values), optional
-        The shares that the adversary knew about each class; if None, A_base.
+        The shares that the adversary knows about each class before the release; if None, A_base.
 
     Returns
     -------
     float array (classes,)
-        The logarithm in nats, from 0 (the class reveals nothing). The logarithm is infinite if the class lacks a value
-        of the baseline. Lower protects more.
+        The logarithm in nats: 0 if the class reveals nothing, and infinite if the class lacks a value that the baseline
+        contains. Lower protects more.
     """
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
@@ -190,7 +191,8 @@ def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None
 def prior_accuracy(counts: Counts) -> float:
     """Return the share of people whose sensitive value is guessed correctly without the release.
 
-    The guess is the most common value of the table, which is the best guess under A_base. `counts`: (classes, values).
+    The guess is the most common value of the table, which is the best guess given A_base. `counts`: integer array
+    (classes, values).
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.1.
     """
@@ -226,7 +228,7 @@ def posterior_accuracy(counts: Counts) -> float:
 def largest_posterior(counts: Counts) -> float:
     """Return the probability of the most common value in the class that reveals most.
 
-    `FrequencyDiversity` bounds this probability by 1 / l. `counts`: (classes, values).
+    The model `FrequencyDiversity` limits this probability to 1 / l. `counts`: integer array (classes, values).
 
     Source: Machanavajjhala et al., "l-Diversity", TKDD 1(1), 2007, section 2 (homogeneity attack).
     """
@@ -246,8 +248,8 @@ def largest_posterior(counts: Counts) -> float:
 def accuracy_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """Return the posterior accuracy minus the prior accuracy; 0 if the classes reveal nothing.
 
-    Noisy releases have no classes. The accuracy gain of such a release is measured by a miner, which gives a lower
-    bound.
+    Noisy releases have no classes. The accuracy gain of such a release is measured with the guesses of a miner, which
+    give a lower bound.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_acc.
     """
@@ -265,11 +267,11 @@ def accuracy_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     baseline="by chance",
 )
 def knowledge_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """Return the mean total variation between people's classes and the table.
+    """Return the mean over people of the total variation between the person's class and the table.
 
-    Each class is weighted by its size. Erratum: Sramka et al. 2010, section 3, print a formula with one representative
-    for each class and a division by the number of records. The result of this formula is smaller by the factor of the
-    mean class size and does not reproduce their Table 3.
+    The weight of each class is therefore its size. Erratum: the formula in Sramka et al. 2010, section 3, adds one
+    representative of each class and divides by the number of records. The result of their formula is smaller by a
+    factor equal to the mean class size, and does not reproduce their Table 3.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_know.
     """
@@ -288,8 +290,9 @@ def knowledge_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
 def information_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """Return the mean reduction of uncertainty about people's sensitive values.
 
-    The gain is at most the entropy of the attribute and never above `largest_quotient`. By Lemma 1, delta-disclosure
-    privacy keeps the gain below delta, so the gain, like delta, uses the natural logarithm.
+    The gain is at most the entropy of the attribute, and at most `largest_quotient`. By Lemma 1, the gain is below
+    delta if the release satisfies delta-disclosure privacy; therefore, the gain uses the natural logarithm, as delta
+    does.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
@@ -323,7 +326,7 @@ def largest_disclosure(counts: Counts, baseline: FloatArray | None = None) -> fl
     baseline="by chance",
 )
 def largest_quotient(counts: Counts, baseline: FloatArray | None = None) -> float:
-    """Return A_quot of the class that reveals most.
+    """Return the A_quot of the class that reveals most, see `multiplicative_disclosure`.
 
     A release satisfies delta-disclosure privacy for every delta above this number.
 
@@ -340,12 +343,12 @@ def information(counts: Counts, baseline: FloatArray | None = None) -> FloatArra
     ----------
     counts : integer array (classes, values)
     baseline : float array (classes, values), optional
-        The shares that the adversary knew about each class; if None, A_base.
+        The shares that the adversary knows about each class before the release; if None, A_base.
 
     Returns
     -------
     float array (classes,)
-        The reduction in nats, from 0 (the class reveals nothing); lower protects better.
+        The reduction in nats, 0 if the class reveals nothing; lower protects better.
     """
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
@@ -361,10 +364,10 @@ def permute_gains(
     knows: Known = (),
     of: Sequence[Gain] = (accuracy_gain, knowledge_gain),
 ) -> tuple[float, ...]:
-    """Return the gains of the same classes with randomly permuted sensitive values.
+    """Return the mean gains that the same classes have if the sensitive values are permuted at random.
 
-    Small classes differ from the whole table by chance alone. The release discloses only the gain beyond the permuted
-    gain.
+    Small classes differ from the whole table by chance alone. Only the part of a gain that exceeds the gain with
+    permuted values is disclosed by the release.
 
     Parameters
     ----------
@@ -380,7 +383,7 @@ def permute_gains(
     Returns
     -------
     tuple of float
-        The mean of each gain over the permutations; `permutation_count` gives their number.
+        The mean of each gain over the permutations. `permutation_count` returns the number of permutations.
     """
     classes, values = _by_class(release, sensitive, knows)
     codes, distinct = encode_values(values)
@@ -398,9 +401,10 @@ def permute_gains(
 
 
 def permutation_count(records: int, most: int) -> int:
-    """Return the number of random permutations for a baseline: 2 to `most`, or enough to permute half a million values.
+    """Return the number of random permutations for a baseline, which is from 2 to `most`.
 
-    The larger the table is, the less the results of two permutations differ.
+    Within these limits, the number is the smallest one with which half a million values are permuted in total. Large
+    tables need fewer permutations, because the results of two permutations differ less.
 
     >>> permutation_count(45_222, 20), permutation_count(1_000_000, 20)
     (12, 2)
@@ -410,9 +414,10 @@ def permutation_count(records: int, most: int) -> int:
 
 @validated
 def permute(groups: IntArray, rng: np.random.Generator) -> IntArray:
-    """Return a random permutation inside each group: the place of each person's new value, integer array (n,).
+    """Return a random permutation within groups, as the position of each person's new value: integer array (n,).
 
-    `groups` is an integer array (n,); if there is only one group, the values are permuted among all people.
+    `groups`: the group of each person, integer array (n,). If there is only one group, the values are permuted among
+    all people.
     """
     order, permuted = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
     if not groups.any():  # sorting one group would change nothing
@@ -422,20 +427,23 @@ def permute(groups: IntArray, rng: np.random.Generator) -> IntArray:
 
 
 def _by_class(release: Release, sensitive: str, knows: Known) -> tuple[IntArray, Array]:
-    """Return the class and the sensitive value of n records, as two arrays (n,); see `Release.by_class`."""
+    """Return the class and the sensitive value of each of n records, as two arrays (n,); see `Release.by_class`."""
     published, values = release.by_class(sensitive)
     classes = find_known_classes(release, knows)
     return (published if release.buckets is not None else classes), values
 
 
 def _times(release: Release) -> IntArray | None:
-    """Return the number of records of each entry of `_by_class`, or None; buckets are listed record by record."""
+    """Return the number of records that each entry of `_by_class` represents, or None if each entry is one record.
+
+    For a bucketized release, each entry is one record.
+    """
     return release.times if release.buckets is None else None
 
 
 @validated
 def group_by_knowledge(release: Release, knows: Known = ()) -> IntArray:
-    """Return the groups of people whom the adversary could distinguish before the release.
+    """Return the groups of people that the adversary can distinguish without the release.
 
     Parameters
     ----------
@@ -467,5 +475,5 @@ def _before(counts: Counts, baseline: FloatArray | None) -> FloatArray:
 
 
 def _mean(counts: Counts, of_classes: FloatArray) -> float:
-    """Return the mean over people of a number that is given for each class."""
+    """Return the mean over people of a number that each class has."""
     return of_classes @ counts.sum(axis=1) / counts.sum()

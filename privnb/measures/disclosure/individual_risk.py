@@ -1,4 +1,4 @@
-"""The risk that a person of a sample is re-identified in the population from which the sample was drawn."""
+"""The risk that a person in a sample is re-identified in the population from which the sample was drawn."""
 
 from typing import Any, NamedTuple
 
@@ -13,18 +13,19 @@ MANY = 50  # number of people in a sample above which the hypergeometric series 
 
 
 def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
-    """Return the probability that a person is linked to the right person among those who are indistinguishable.
+    """Return, for each person in a sample, the probability of a correct link to a person in the population.
 
-    If f people of the sample have a combination, the number F of people of the population with the combination is
-    unknown. Given f, F is assumed to follow a negative binomial distribution, with p = f / (the sum of their sampling
-    weights). The risk is the mean of 1 / F. The risk is 1 / f if the sample is the population.
+    A person is linked at random to one of the F people in the population with the same combination of values. If f
+    people in the sample have the combination, F is unknown. Given f, F is assumed to follow a negative binomial
+    distribution with p = f / (the sum of the sampling weights of the f people). The risk is the mean of 1 / F. If the
+    sample is the population, the risk is 1 / f.
 
     Parameters
     ----------
     sample : integer array (m,)
-        The number f for each person, at least 1.
+        The number f of people in the sample with the combination of each person, at least 1.
     population : float array (m,)
-        The sum of the weights of the f people; a sum below f counts as f.
+        The sum of the sampling weights of these f people; a sum below f counts as f.
 
     Returns
     -------
@@ -34,12 +35,12 @@ def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
     Raises
     ------
     ValueError
-        For a count below 1, or a sum that is not a positive number.
+        If a count is below 1, or if a sum is not a positive number.
 
     Source: Benedetti and Franconi, "Statistical and technological solutions for controlled data dissemination", NTTS
     1998; Franconi and Polettini, "Individual risk estimation in mu-ARGUS: a review", PSD 2004. For f = 1, the risk is p
-    / (1 - p) log(1 / p). In general, it is p / f times the hypergeometric function 2F1(1, 1; f + 1; 1 - p), by Euler's
-    transformation of the source's form.
+    / (1 - p) log(1 / p). In general, the risk is p / f times the hypergeometric function 2F1(1, 1; f + 1; 1 - p), which
+    follows from the formula of the source by Euler's transformation.
 
     >>> individual_risk([1], [17.0]).round(8).tolist()
     [0.17707583]
@@ -54,26 +55,26 @@ def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
 
 
 class GlobalRisk(NamedTuple):
-    """The risk of a whole sample: the expected number of people re-identified, and their share of the sample."""
+    """The risk of a whole sample, as the expected number of re-identified people and their share of the sample."""
 
     expected: float
     share: float
 
 
 def global_risk(individual: ArrayLike) -> GlobalRisk:
-    """Return the expected number of people re-identified in a sample, and their share; lower protects more.
+    """Return the expected number and share of people in a sample who are re-identified; lower protects more.
 
-    A low share may hide a few people with a high risk: look at the largest individual risks, too.
+    If the share is low, a few people may still have a high risk, so also look at the largest individual risks.
 
     Parameters
     ----------
     individual : float array (n,)
-        The risk of each person, see `individual_risk`; 1 / f without sampling weights.
+        The risk of each person; see `individual_risk`. Without sampling weights, this risk is 1 / f.
 
     Raises
     ------
     ValueError
-        For a risk that is not above 0.
+        If a risk is not above 0.
 
     Source: Franconi and Polettini, PSD 2004; Benschop, Machingauta and Welch, "Statistical disclosure control: a
     practice guide", World Bank, global risk.
@@ -86,9 +87,9 @@ def global_risk(individual: ArrayLike) -> GlobalRisk:
 
 
 def _gauss(f: FloatArray, p: FloatArray) -> FloatArray:
-    """Return 2F1(1, 1; f + 1; 1 - p), float array (m,).
+    """Return the hypergeometric function 2F1(1, 1; f + 1; 1 - p), as a float array (m,).
 
-    The function of SciPy 1.17 fails for f from 100 on and p below 0.01.
+    The function of SciPy 1.17 gives wrong results if f is at least 100 and p is below 0.01.
     """
     from scipy.special import hyp2f1  # imported only if needed, because the import is slow
 

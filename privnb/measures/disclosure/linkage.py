@@ -1,4 +1,4 @@
-"""Measures of re-identification: how often a linkage attack links people to their rows (see `attacks.Linkage`)."""
+"""Measures of re-identification, by the links of an attack to people's rows (see `attacks.Linkage`)."""
 
 import math
 from collections.abc import Sequence
@@ -33,13 +33,12 @@ from privnb.runtime.validation import validated
 def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
     """Return the expected share of people whom the attack links to their own row, with its 95% interval.
 
-    Each person counts as the share of the candidate rows that are the person's own: 1 / candidates, or 0 if the
-    person's row is not a candidate. The rate is an expectation, so no guess is drawn at random. The baseline is
-    `random_linkage_rate`.
+    The probability of a link to a person's own row is 1 / candidates, or 0 if the person's row is not a candidate. The
+    rate is the mean of these probabilities, so no guess is drawn at random. The baseline is `random_linkage_rate`.
 
-    If people have several records, the adversary makes one guess for each distinct record that the adversary knows
-    about a person, and the person is linked if any guess gives one of the person's rows. The rate is the probability of
-    such a link, for guesses that are drawn independently.
+    If people have several records, the adversary knows all records of a person, and makes one guess for each distinct
+    record. The person is linked if any of these guesses is one of the person's rows. The probability of this event is
+    computed for guesses that are drawn independently.
 
     Parameters
     ----------
@@ -47,13 +46,14 @@ def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: Int
         An attack that is fitted to the release to which `key` belongs.
     dataset : Dataset
     key : integer array (rows,)
-        The record of each published row, from `Release.publish`.
+        The record of each published row, as `Release.publish` returns it.
 
     Returns
     -------
     share, low, high : float
-        The 95% interval is Wilson's, for one guess about each person, and for people who are drawn independently at
-        random. People in one class of a release are not independent; see `intervals.class_interval`.
+        The share and its 95% interval. The interval is Wilson's, which assumes one guess about each person, and people
+        who are drawn independently at random. People in one class of a release are not independent; see
+        `intervals.class_interval`.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
@@ -64,7 +64,9 @@ def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: Int
 
 @validated
 def random_linkage_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> float:
-    """Return the share of people whom the same number of random guesses links: 1 / n if people have one record each.
+    """Return the expected share of people who are linked to their own row if guesses are random.
+
+    The number of guesses is the same as in `reidentification_rate`. The share is 1 / n if each person has one record.
 
     Parameters
     ----------
@@ -91,17 +93,17 @@ def random_linkage_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntAr
     counts_people=True,
 )
 def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> int:
-    """Count the people whose only candidate rows are their own.
+    """Return the number of people whose candidate rows are only their own rows.
 
-    Without the release, the count is 0 in a table of two or more people. k-anonymity is designed to prevent this
-    linkage.
+    Without the release, the count is 0 in a table of two or more people. k-anonymity is designed to prevent such a
+    link.
 
     Parameters
     ----------
     attack : RecordLinkage
     dataset : Dataset
     key : integer array (rows,)
-        The record of each published row, from `Release.publish`.
+        The record of each published row, as `Release.publish` returns it.
 
     Returns
     -------
@@ -122,7 +124,7 @@ def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> 
     unit="places",
 )
 def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
-    """Return the mean rank of people's own rows, with its 95% interval.
+    """Return the mean rank of people's own rows, with the 95% interval of the mean.
 
     The baseline is the middle rank, (rows + 1) / 2.
 
@@ -133,13 +135,13 @@ def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tu
     dataset : Dataset
         A table with one record per person.
     key : integer array (rows,)
-        The record of each published row, from `Release.publish`.
+        The record of each published row, as `Release.publish` returns it.
 
     Returns
     -------
     place, low, high : float
-        The mean rank and its 95% interval, if these people are a random sample of many people; the lower end is at
-        least 1.
+        The mean rank and its 95% interval. The interval assumes that these people are a random sample of many people;
+        its lower end is at least 1.
 
     Source: Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE 2007 (the number of
     other records that fit better).
@@ -153,7 +155,7 @@ def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tu
 
 @validated
 def link_probabilities(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the probability that each person of the release is linked, by the attack and by random guesses.
+    """Return the probability that each person in the release is linked by the attack, and by random guesses.
 
     Parameters
     ----------
@@ -163,8 +165,8 @@ def link_probabilities(attack: RecordLinkage[Any], dataset: Dataset, key: IntArr
     Returns
     -------
     by_attack, at_random : float array (people,)
-        Probabilities for the people of the release, in ascending order of their number, or of their record if the
-        dataset has no key of people.
+        The probabilities for the people in the release, in ascending order of the person's number or, if the dataset
+        has no person column, of the record.
     """
     expect.vector("key", key)
     records, rows = np.sort(key), attack.truth(dataset, key)
@@ -186,9 +188,9 @@ def link_probabilities(attack: RecordLinkage[Any], dataset: Dataset, key: IntArr
 def class_link_probabilities(release: Release, dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     """Return the probability that each person is linked by an adversary who knows the class, and by random guesses.
 
-    An adversary who knows the sanitizer can know the class if equal records are published in the same way: such an
-    adversary excludes rows with other labels that also cover the person's values. The guesses are those of
-    `link_probabilities`.
+    If the sanitizer publishes equal records in the same way, an adversary who knows the sanitizer can know the class of
+    a person. This adversary excludes rows that cover the person's values with other labels. The random guesses are
+    those of `link_probabilities`.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ def class_link_probabilities(release: Release, dataset: Dataset) -> tuple[FloatA
     Returns
     -------
     by_attack, at_random : float array (people,)
-        Probabilities in the order of `link_probabilities`.
+        The probabilities in the order of `link_probabilities`.
     """
     if missing := set(dataset.schema.quasi_identifiers) - {*release.treated(*TRUE)}:
         raise Unreadable(
@@ -219,9 +221,9 @@ def class_link_probabilities(release: Release, dataset: Dataset) -> tuple[FloatA
 
 
 def _distinct_records(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Return the person of each record, (records,) from 0, and the positions of each person's distinct records.
+    """Return the number of each record's person, (records,), and the positions of each person's distinct records.
 
-    Two records of a person are distinct if they differ in the columns `names`.
+    Two records of a person are distinct if they differ in at least one of the columns `names`.
     """
     assert dataset.people is not None
     person = np.unique(dataset.people[records], return_inverse=True)[1]
@@ -229,11 +231,14 @@ def _distinct_records(dataset: Dataset, records: IntArray, names: Sequence[str])
 
 
 def _chance(attack: RecordLinkage[Any], known: pd.DataFrame, rows: IntArray) -> FloatArray:
-    """Return the attack's probabilities as a float array (m,). Raises ValueError for any other result."""
+    """Return the probabilities from `attack.chance` as a float array (m,).
+
+    Raises ValueError if the attack returns anything else.
+    """
     return np.asarray(expect.vector(f"{attack!r}: chance", attack.chance(known, rows), len(known)))
 
 
 def _any(person: IntArray, chance: FloatArray) -> FloatArray:
-    """Return, for each person, the probability that any of the guesses is right, as a float array (people,)."""
+    """Return, as a float array (people,), the probability that at least one guess about each person is correct."""
     with np.errstate(divide="ignore"):
         return 1 - np.exp(np.bincount(person, np.log1p(-np.minimum(chance, 1))))

@@ -1,8 +1,9 @@
-"""Copies of records in synthetic rows: the share of rows that repeat a record of the table beyond what chance explains.
+"""Copies of records in synthetic rows, by the share of rows that equal a record and are not equal by chance.
 
-Rows that equal a record are not yet copies: common combinations occur in every table. The control are people of the
-same population whose records the synthesizer did not read, the hold-out. A row that is drawn from the population equals
-a record of the table and a record of the hold-out with the same probability, but a copy always equals its record.
+A row that equals a record need not be a copy, because common combinations of values occur in every table. The hold-out
+is the control; it consists of people from the same population whose records the synthesizer did not read. If a row is
+drawn from the population, it equals a record of the table and a record of the hold-out with the same probability. If a
+row is a copy, it always equals a record of the table.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from privnb.runtime.validation import Matrix, validated
 
 
 class CopiedShare(NamedTuple):
-    """The share of rows that are copies, with its 95% interval.
+    """An estimate of the share of rows that are copies of records, with its 95% interval.
 
     Attributes
     ----------
     value, low, high : float
-        From 0 to 1; lower is better.
+        The estimate and the ends of its 95% interval, from 0 to 1; lower is better.
     equal : float
-        The share of rows that equal a record of the table, by chance or not.
+        The share of rows that equal a record of the table, whether by chance or not.
     by_chance : float
-        The share of rows that equal a record of an equally large hold-out.
+        The share of rows that would equal a record of a hold-out that is as large as the table.
     """
 
     value: float
@@ -41,22 +42,24 @@ class CopiedShare(NamedTuple):
 
 @validated
 def estimate_copied_share(rows: IntArray, records: IntArray, others: IntArray) -> CopiedShare:
-    """Estimate the share of synthetic rows that were copied from records.
+    """Return an estimate of the share of synthetic rows that were copied from records.
 
-    All records are searched. If there are more records than people in the hold-out, the records are compared in parts
-    as large as the hold-out, and the results are averaged; if there are fewer, the hold-out is divided.
+    All records are compared with the rows. If the table is larger than the hold-out, the table is divided into parts as
+    large as the hold-out; if the hold-out is larger, it is divided into parts as large as the table. The results of the
+    parts are averaged.
 
-    Let `a` be the share of parts in which a row occurs, and `b` the same for equally large parts of the hold-out. On
-    average, a - b is 0 for a row that is drawn from the population. For a copy it is the average of a - b over all
-    records, by which the average over the rows is divided. The interval counts equal rows as one observation, because
-    they occur in the same parts.
+    Let `a` be the share of parts of the table in which a row occurs, and `b` the share of equally large parts of the
+    hold-out in which the row occurs. The mean of a - b is 0 for rows that are drawn from the population. For copies,
+    the mean of a - b is the mean over all records. The estimate is therefore the mean of a - b over the rows, divided
+    by the mean of a - b over the records. The interval counts equal rows as one observation, because equal rows occur
+    in the same parts.
 
     Parameters
     ----------
     rows : integer array (r,)
-        The number of the combination of values of each synthetic row.
+        The code of the combination of values of each synthetic row.
     records, others : integer array (n,), (m,)
-        The same for each record of the table and of the hold-out.
+        The code of the combination of values of each record of the table, and of each record of the hold-out.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def estimate_copied_share(rows: IntArray, records: IntArray, others: IntArray) -
     Raises
     ------
     ValueError
-        If there are no rows, no records, or no other people, or if all records also occur in the hold-out.
+        If there are no rows, no records or no people in the hold-out, or if all records also occur in the hold-out.
 
     Examples
     --------
@@ -98,23 +101,25 @@ def estimate_copied_share(rows: IntArray, records: IntArray, others: IntArray) -
 
 @validated
 def share_nearer(rows: Matrix, records: Matrix, others: Matrix, most: FloatArray) -> float:
-    """Return the share of rows that are nearer to a record than to anybody in the hold-out.
+    """Return the share of rows that are nearer to a record of the table than to any record of the hold-out.
 
-    This number is common, and it misleads: rows that copy a tenth of the records and are far from all other records
-    look as safe as rows that copy none. Compare it with `estimate_copied_share` and with the membership risk.
+    This number is widely used, but it misleads: a file whose rows copy a tenth of the records and are far from all
+    other records can have the same number as a file without copies. Compare the number with `estimate_copied_share` and
+    with the membership risk.
 
     Parameters
     ----------
     rows, records, others : float array (r, columns), (n, columns), (m, columns)
-        The cells as numbers whose differences are distances. Rows that are equally near to both count by the share
-        n / (n + m), which is also the expected result without memorization.
+        The cells as numbers whose differences are distances. A row that is equally near to a record of the table and to
+        a record of the hold-out counts as n / (n + m) of a row. The expected result without memorization is also n / (n
+        + m).
     most : float array (columns,)
-        The maximum distance of two cells.
+        The maximum distance between two cells of each column; larger distances count as this maximum.
 
     Returns
     -------
     float
-        From 0 to 1; lower is better.
+        The share, from 0 to 1; lower is better.
 
     Examples
     --------
@@ -131,7 +136,7 @@ def share_nearer(rows: Matrix, records: Matrix, others: Matrix, most: FloatArray
 
 @njit(cache=True)
 def _nearest(rows: FloatArray, records: FloatArray, most: FloatArray) -> FloatArray:
-    """Return the distance of each row from the nearest record, as a float array (rows,)."""
+    """Return the distance between each row and the nearest record, as a float array (rows,)."""
     found = np.empty(len(rows))
     for row in range(len(rows)):
         least = np.inf
@@ -147,9 +152,10 @@ def _nearest(rows: FloatArray, records: FloatArray, most: FloatArray) -> FloatAr
 
 
 def _share_of_parts(records: IntArray, part: int, size: int) -> FloatArray:
-    """Return the share of parts in which each combination occurs, as a float array (size,).
+    """Return the share of parts in which each combination of values occurs, as a float array (size,).
 
-    The parts are of `part` records each, and each record is in a part; the last part also has records of the first.
+    Each part has `part` records, and each record is in at least one part. The last part is filled with records of the
+    first part.
     """
     mixed = np.random.default_rng(0).permutation(records)
     number = -(-len(records) // part)

@@ -1,8 +1,8 @@
-"""Personalized privacy: each person names a node of the taxonomy of sensitive values that must be protected.
+"""Personalized privacy, in which each person chooses a node of the taxonomy of sensitive values to be protected.
 
-This node is called the guarding node. A breach occurs if an adversary who finds a person's class claims a value below
-the person's guarding node and is right. The values of a class may be published as nodes; all leaves of such a label are
-then equally likely.
+This node is called the guarding node. A breach occurs if an adversary who finds a person's class correctly claims that
+the person has a value below the person's guarding node. The sensitive values of a class may be published as nodes of
+the taxonomy; all leaves below a published node are then equally likely.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu 2008, section 2.3.2 and chapter
 19.
@@ -37,7 +37,7 @@ Tree = Annotated[Taxonomy, instead(Taxonomy, "Take it from the hierarchies of a 
 
 @validated
 def guarded_share(tree: Tree, label: str, guard: str) -> float:
-    """Return the share, from 0 to 1, of a published label's leaves that are below a guarding node; lower is better.
+    """Return the share of the leaves of a published label that are below a guarding node, from 0 to 1; lower is better.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def guarded_share(tree: Tree, label: str, guard: str) -> float:
     Raises
     ------
     SchemaError
-        If the taxonomy lacks the guarding node or the label.
+        If the taxonomy does not contain the guarding node or the label.
     """
     leaves, below = _leaves(tree, label, "published label"), _leaves(tree, guard, "guarding node")
     # The leaves of a node are neighbors.
@@ -68,9 +68,9 @@ def _leaves(tree: Taxonomy, node: str, what: str) -> IntArray:
 
 @validated
 def breach_probabilities(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
-    """Return the probability that an adversary rightly claims a value below each person's guarding node.
+    """Return the probability of a breach for each person, given the person's guarding node.
 
-    The adversary considers each person of a class equally likely to own any of its rows.
+    To the adversary, each row of a class is equally likely to belong to each person in the class.
 
     Parameters
     ----------
@@ -78,12 +78,13 @@ def breach_probabilities(tree: Tree, classes: IntArray, labels: Any, guards: Any
     classes : integer array (n,)
         The class of each row, from 0.
     labels, guards : array (n,) of str
-        The published sensitive labels and the guarding nodes; an empty guard protects nothing.
+        The published sensitive label of each row, and the guarding node of each person; an empty text means no guarding
+        node.
 
     Returns
     -------
     float array (n,)
-        Probabilities from 0 to 1, where lower is better; 0 for a person without a guarding node.
+        The probabilities, from 0 to 1; 0 for a person without a guarding node. Lower is better.
 
     Source: Xiao and Tao, SIGMOD 2006, section 4, for one row per person.
     """

@@ -11,17 +11,18 @@ from privnb.runtime.arrays import FloatArray, IntArray
 
 
 def cell_shares(columns: Sequence[IntArray], times: IntArray | None = None) -> FloatArray:
-    """Return the share of people that a log-linear model expects in the cell of each row: float array (n,).
+    """Return the share of people that a log-linear model expects in each row's cell, as a float array (n,).
 
-    The model keeps the counts of each column, and of the pairs of columns in the tree of the strongest dependences. It
-    is decomposable, so its fit has a closed form: the product of the shares of each value given the parent's value.
+    The model preserves the counts of each column, and of each pair of columns in the tree of the strongest dependences.
+    The model is decomposable, so the fit has a closed form: the product, over the columns, of the share of the value
+    given the value of the parent column.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each quasi-identifier.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
 
     Source: Bishop, Fienberg and Holland, Discrete Multivariate Analysis, 1975, chapter 3; Chow and Liu, IEEE TIT 14,
     1968.
@@ -41,25 +42,26 @@ def cell_shares(columns: Sequence[IntArray], times: IntArray | None = None) -> F
 
 
 def poisson_uniqueness(columns: Sequence[IntArray], fraction: float, times: IntArray | None = None) -> float:
-    """Return the share of the population that is unique, by a Poisson log-linear model of a sample.
+    """Return the share of unique people in a population, estimated by a Poisson log-linear model of a sample.
 
-    The number of people of the population in a cell is Poisson with the mean lambda = N times the cell's share, see
-    `cell_shares`. Given that one of them is in the sample, nobody else is in the cell with the probability
-    exp(-(1 - f) lambda). The sum over the unique people of the sample, divided by n, estimates the share.
+    The number of people of the population in a cell has a Poisson distribution with the mean lambda = N times the
+    cell's share (see `cell_shares`). If exactly one person in a cell is in the sample, the probability that nobody else
+    in the population is in the cell is exp(-(1 - f) lambda). The estimate is the sum of these probabilities over the
+    unique people in the sample, divided by n.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each quasi-identifier.
     fraction : float
-        The share f of the population in the sample, above 0 and below 1.
+        The share f of the population that is in the sample, above 0 and below 1.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
 
     Returns
     -------
     float
-        The estimated share, 0 to 1; lower protects more.
+        The estimated share, from 0 to 1; lower protects more.
 
     Source: Skinner and Holmes, "Estimating the re-identification risk per record in microdata", Journal of Official
     Statistics 14(4), 1998; Elamir and Skinner, "Record level measures of disclosure risk for survey microdata",

@@ -1,11 +1,12 @@
-"""Estimates of the share of people who are unique in a population, from the class sizes of a sample.
+"""Estimates of the share of unique people in a population, from the class sizes of a sample.
 
-Each estimator takes the number of people in each class of a simple random sample of n people, and the share f of the
-population that the sample is. The population has N = n / f people. All return the estimated share of the population
-that is unique by the same attributes, from 0 to 1; lower protects more.
+The arguments of each estimator are the number of people in each class of a simple random sample of n people, and the
+share f of the population that is in the sample. The population has N = n / f people. Each estimator returns the
+estimated share of people in the population who are unique by the attributes that define the classes, from 0 to 1; lower
+protects more.
 
-The best estimator depends on the table. ARX follows a rule of Dankar et al. 2012: Pitman's model if f is at
-most 10%, else the smaller of Zayatz's and the slide negative binomial estimate.
+The best estimator depends on the table. ARX follows a rule of Dankar et al. 2012: Pitman's model is used if f is at
+most 10%; otherwise, the smaller of the estimates by Zayatz and by the slide negative binomial model is used.
 
 Source: Dankar, El Emam, Neisa and Roffey, "Estimating the re-identification risk of clinical data sets", BMC Medical
 Informatics and Decision Making 12:66, 2012, for the comparison of the estimators.
@@ -42,28 +43,29 @@ register_measure(
 
 
 def zayatz_uniqueness(sizes: ArrayLike, fraction: float) -> float:
-    """Return the share of the population that is unique, from the classes of a sample, by Zayatz's estimator.
+    """Return the share of unique people in a population, estimated from the classes of a sample by Zayatz's method.
 
-    The classes of the population are assumed to have the sizes of the sample's classes. A class of size j would show
-    one person in the sample with the hypergeometric probability h(j), so a unique person of the sample is unique in the
-    population with the probability S1 h(1) / sum(Sj h(j)), where Sj is the number of classes of size j.
+    The sizes of the population's classes are assumed to have the same distribution as the sizes of the sample's
+    classes. Exactly one person of a class of size j is in the sample with the hypergeometric probability h(j). A unique
+    person in the sample is therefore unique in the population with the probability S1 h(1) / sum(Sj h(j)), where Sj is
+    the number of classes of size j.
 
     Parameters
     ----------
     sizes : integer array (classes,)
         The number of people in each class of the sample, at least 1.
     fraction : float
-        The share f of the population in the sample, above 0 and at most 1.
+        The share f of the population that is in the sample, above 0 and at most 1.
 
     Returns
     -------
     float
-        The estimated share, 0 to 1: S1^2 / sum(Sj h(j)) / N. Lower protects more.
+        The estimated share, S1^2 / sum(Sj h(j)) / N, from 0 to 1. Lower protects more.
 
     Raises
     ------
     ValueError
-        For other sizes or shares.
+        If `sizes` or `fraction` is outside its range.
 
     Source: Zayatz, "Estimation of the percent of unique population elements on a microdata file using the sample",
     Statistical Research Division report 91/08, U.S. Bureau of the Census, 1991.
@@ -86,28 +88,28 @@ def zayatz_uniqueness(sizes: ArrayLike, fraction: float) -> float:
 
 
 def pitman_uniqueness(sizes: ArrayLike, fraction: float) -> float:
-    """Return the share of the population that is unique, from the classes of a sample, by Pitman's sampling formula.
+    """Return the share of unique people in a population, estimated by Pitman's sampling formula fitted to a sample.
 
-    People come one after the other. After i people in u classes, the next person starts a new class with the
-    probability (theta + u alpha) / (theta + i), and joins a class of j people with the probability
-    (j - alpha) / (theta + i). The two parameters are those under which the sample is the most likely.
+    In this model, people arrive one after another. If i people in u classes have arrived, the next person starts a new
+    class with the probability (theta + u alpha) / (theta + i), and joins a class of j people with the probability (j -
+    alpha) / (theta + i). The parameters theta and alpha are the maximum likelihood estimates from the sample.
 
     Parameters
     ----------
     sizes, fraction
-        As in `zayatz_uniqueness`.
+        See `zayatz_uniqueness`.
 
     Returns
     -------
     float
-        The expected share of unique people among N, 0 to 1: Gamma(theta + 1) Gamma(theta + alpha + N - 1) /
-        (Gamma(theta + alpha) Gamma(theta + N)), which is about Gamma(theta + 1) / Gamma(theta + alpha) N^(alpha - 1).
-        Lower protects more.
+        The expected share of unique people among N people, from 0 to 1. The share is Gamma(theta + 1) Gamma(theta +
+        alpha + N - 1) / (Gamma(theta + alpha) Gamma(theta + N)), which is about Gamma(theta + 1) / Gamma(theta + alpha)
+        N^(alpha - 1). Lower protects more.
 
     Raises
     ------
     ValueError
-        For other sizes or shares.
+        If `sizes` or `fraction` is outside its range.
 
     Source: Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", Journal of Official
     Statistics 17(4), 2001.
@@ -130,7 +132,7 @@ def pitman_uniqueness(sizes: ArrayLike, fraction: float) -> float:
 
 
 def fit_pitman(sizes: IntArray) -> tuple[float, float]:
-    """Return the most likely parameters (theta, alpha) of Pitman's sampling formula, 0 < alpha < 1, theta > -alpha."""
+    """Return the most likely parameters (theta, alpha) of Pitman's sampling formula; 0 < alpha < 1, theta > -alpha."""
     from scipy.optimize import minimize
     from scipy.special import expit, gammaln
 
@@ -138,7 +140,7 @@ def fit_pitman(sizes: IntArray) -> tuple[float, float]:
     n, classes = int(sizes.sum()), np.arange(1, len(sizes))
 
     def surprise(parameters: FloatArray) -> float:
-        """Return minus the log-likelihood, without its constant."""
+        """Return the negative log-likelihood, without the constant term."""
         alpha = expit(parameters[1])
         theta = np.exp(parameters[0]) - alpha
         new = np.log(theta + classes * alpha).sum() - gammaln(theta + n) + gammaln(theta + 1)
@@ -150,26 +152,27 @@ def fit_pitman(sizes: IntArray) -> tuple[float, float]:
 
 
 def negative_binomial_uniqueness(sizes: ArrayLike, fraction: float) -> float:
-    """Return the share of the population that is unique, from the classes of a sample, by the slide negative binomial.
+    """Return the share of unique people in a population, by the slide negative binomial model of a sample.
 
-    A class of the population has 1 + G people, where G is negative binomial with the parameters alpha and beta. The
-    number K of classes is estimated by the third estimator of Haas and Stokes for Shlosser's method. The parameters are
-    those under which the expected numbers of classes of one and of two people are those of the sample.
+    A class of the population has 1 + G people, where G has a negative binomial distribution with the parameters alpha
+    and beta. The number K of classes is estimated by the third estimator of Haas and Stokes for Shlosser's method.
+    Alpha and beta are chosen so that the expected numbers of classes of one person and of two people in the sample
+    equal the observed numbers.
 
     Parameters
     ----------
     sizes, fraction
-        As in `zayatz_uniqueness`.
+        See `zayatz_uniqueness`.
 
     Returns
     -------
     float
-        The estimated share, 0 to 1: K beta^alpha / N. Lower protects more.
+        The estimated share, K beta^alpha / N, from 0 to 1. Lower protects more.
 
     Raises
     ------
     ValueError
-        For other sizes or shares.
+        If `sizes` or `fraction` is outside its range.
 
     Source: Chen and Keller-McNulty, "Estimation of identification disclosure risk in microdata", Journal of Official
     Statistics 14(1), 1998; Haas and Stokes, "Estimating the number of classes in a finite population", JASA 93, 1998.
@@ -191,7 +194,7 @@ def negative_binomial_uniqueness(sizes: ArrayLike, fraction: float) -> float:
     k = estimate_class_number(classes, fraction)
 
     def difference(parameters: FloatArray) -> FloatArray:
-        """Return the expected numbers of classes of one and of two people, minus those of the sample."""
+        """Return the scaled differences between expected and observed numbers of classes of one and of two people."""
         alpha, beta = np.exp(parameters[0]), expit(parameters[1])
         return (k * expect_small_classes(alpha, beta, fraction) - [ones, twos]) / np.sqrt([ones, max(twos, 1)])
 
@@ -202,11 +205,11 @@ def negative_binomial_uniqueness(sizes: ArrayLike, fraction: float) -> float:
 
 
 def expect_small_classes(alpha: float, beta: float, fraction: float) -> FloatArray:
-    """Return the probabilities that one and that two people of a class are in the sample, float array (2,).
+    """Return the probabilities that one person, and that two people, of a class are in the sample, as an array (2,).
 
-    The class has 1 + G people, G negative binomial with the mean alpha (1 - beta) / beta. With d = (1 - f) (1 - beta),
-    they are f (beta / (1 - d))^alpha times 1 + alpha d / (1 - d), and times alpha f (1 - beta) (2 - (1 - alpha) d) /
-    (2 (1 - d)^2).
+    The class has 1 + G people, where G has a negative binomial distribution with the mean alpha (1 - beta) / beta. Let
+    d = (1 - f) (1 - beta) and a = f (beta / (1 - d))^alpha. The probability of one person is a (1 + alpha d / (1 - d)),
+    and the probability of two people is a alpha f (1 - beta) (2 - (1 - alpha) d) / (2 (1 - d)^2).
     """
     d = (1 - fraction) * (1 - beta)
     none = fraction * (beta / (1 - d)) ** alpha
@@ -215,7 +218,9 @@ def expect_small_classes(alpha: float, beta: float, fraction: float) -> FloatArr
 
 
 def estimate_class_number(sizes: ArrayLike, fraction: float) -> float:
-    """Return the estimated number of classes of a population, from the classes of a sample: at least their number.
+    """Return the number of classes in a population, estimated from the classes of a sample.
+
+    The estimate is at least the number of classes in the sample.
 
     Source: Haas and Stokes, "Estimating the number of classes in a finite population", JASA 93, 1998, estimator Sh3.
 
@@ -234,7 +239,7 @@ def estimate_class_number(sizes: ArrayLike, fraction: float) -> float:
 
 
 def _check_sample(sizes: Any, fraction: float) -> tuple[IntArray, int, int]:
-    """Return the sizes as an array, the number of people of the sample, and that of the population."""
+    """Return the sizes as an array, the number of people in the sample, and the number of people in the population."""
     classes = np.asarray(sizes)
     if classes.ndim != 1 or not len(classes) or classes.dtype.kind not in "iu" or (classes < 1).any():
         raise UsageError(

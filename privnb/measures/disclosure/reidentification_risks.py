@@ -1,4 +1,4 @@
-"""Prosecutor, journalist and marketer risk: three adversaries, from class sizes in the sample and in the population."""
+"""The prosecutor, journalist and marketer risk, computed from class sizes in the sample and in the population."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ from privnb.runtime.errors import UsageError
 
 
 class RiskOfOne(NamedTuple):
-    """The risk that one person is re-identified; each number is from 0 to 1, and lower protects more.
+    """A summary of the risks that each person is re-identified; each number is from 0 to 1, and lower protects more.
 
     Attributes
     ----------
     above : float
         The share of people in the sample whose risk is above the cap.
     highest : float
-        The risk of the person who is the most at risk.
+        The risk of the person with the highest risk.
     mean : float
-        The mean risk.
+        The mean risk of the people in the sample.
     """
 
     above: float
@@ -29,17 +29,18 @@ class RiskOfOne(NamedTuple):
 
 
 class ReidentificationRisks(NamedTuple):
-    """The risk for each adversary.
+    """The risk of re-identification by each of three adversaries.
 
     Attributes
     ----------
     prosecutor : RiskOfOne
-        The adversary looks for a person who is known to be in the sample.
+        The risk if the adversary looks for a person who is known to be in the sample.
     journalist : RiskOfOne
-        The adversary looks for any person, who may not be in the sample, with a register of the population.
+        The risk if the adversary has a register of the population and looks for any person, who may not be in the
+        sample.
     marketer : float
-        The adversary links all people of the sample with a register of the population: the expected share of correct
-        links.
+        The expected share of correct links if the adversary links all people in the sample with a register of the
+        population.
     """
 
     prosecutor: RiskOfOne
@@ -52,24 +53,26 @@ def reidentification_risks(
 ) -> ReidentificationRisks:
     """Return the prosecutor, journalist and marketer risk of a sample.
 
-    With class sizes f in the sample, F in the population, J classes and n people: the prosecutor's risks are 1 / f, and
-    their mean is J / n. The journalist's are 1 / F, and their mean is the larger of J / sum(F) and sum(f / F) / n. The
-    marketer's is sum(f / F) / n. If the sample is the population, all three adversaries have the mean J / n.
+    A class has f people in the sample and F people in the population; the sample has J classes and n people. The
+    prosecutor risk of a person is 1 / f, and the mean prosecutor risk is J / n. The journalist risk of a person is 1 /
+    F, and the mean journalist risk is the larger of J / sum(F) and sum(f / F) / n. The marketer risk is sum(f / F) / n.
+    If the sample is the population, the mean risk is J / n for all three adversaries.
 
     Parameters
     ----------
     sample : integer array (classes,)
-        The number f of people of the sample in each class, at least 1.
+        The number f of people in the sample in each class, at least 1.
     population : float array (classes,), optional
-        The number F of people of the population in each class, at least f: known, or the sum of sampling weights. By
-        default, the sample is the population.
+        The number F of people in the population in each class, at least f. The number may be known, or may be the sum
+        of the sampling weights of the class. By default, the sample is the population.
     cap : float
-        The risk above which a person counts as at risk, above 0 and below 1.
+        The cap on the risk of a person, above 0 and below 1; `above` is the share of people whose risk exceeds this
+        cap.
 
     Raises
     ------
     ValueError
-        If the sizes are not those of classes, or a class of the population is smaller than in the sample.
+        If the sizes are not valid class sizes, or if a class is smaller in the population than in the sample.
 
     Source: El Emam, Guide to the De-Identification of Personal Health Information, CRC Press 2013, chapter 16; Dankar
     and El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.

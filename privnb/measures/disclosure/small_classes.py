@@ -1,6 +1,7 @@
-"""Classes by every subset of a few quasi-identifiers: which column and which value make them small (LKC, k^m).
+"""Classes by every subset of m quasi-identifiers, and the columns and values that make classes small (LKC, k^m).
 
-An adversary seldom knows all quasi-identifiers of a person. k is counted here for every set of m of them.
+An adversary seldom knows all quasi-identifiers of a person. This module computes k for every set of m
+quasi-identifiers.
 """
 
 from collections.abc import Sequence
@@ -23,10 +24,11 @@ class SmallClasses(NamedTuple):
     subsets : boolean array (s, m)
         The attributes of each subset.
     smallest : integer array (s,)
-        The number of people in the smallest class of each subset: k if an adversary knows these attributes. Higher
-        protects more.
+        The number of people in the smallest class by each subset, which is k for an adversary who knows these
+        attributes. Higher protects more.
     contributions : integer array (n, m)
-        The number of subsets with each attribute in which a row is in a class of fewer than k people.
+        For each row and each attribute, the number of subsets that contain the attribute and by which the row is in a
+        class of fewer than k people.
     """
 
     subsets: BoolArray
@@ -44,9 +46,9 @@ def find_small_classes(
     times: IntArray | None = None,
     people: IntArray | None = None,
 ) -> SmallClasses:
-    """Count the people in the classes of every subset of `size` attributes.
+    """Return the classes by every subset of `size` attributes, see `SmallClasses`.
 
-    Smaller subsets need no count of their own: their classes are unions of the classes of larger subsets.
+    Smaller subsets need not be counted, because their classes are unions of the classes by larger subsets.
 
     Parameters
     ----------
@@ -57,17 +59,17 @@ def find_small_classes(
     k : int
         The minimum class size, at least 2.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
     people : integer array (n,), optional
-        The person of each row, from 0, if a person may have several rows.
+        The number of each row's person, from 0, which is needed if a person may have several rows.
 
     Raises
     ------
     ValueError
-        If `size` is not from 1 to m, or `k` is below 2.
+        If `size` is not from 1 to m, or if `k` is below 2.
 
     Source: Mohammed, Fung, Hung and Lee, "Anonymizing healthcare data", KDD 2009 (LKC-privacy, with L = `size` and
-    without the confidence); Terrovitis, Mamoulis and Kalnis, VLDB 2008 (k^m-anonymity).
+    without the limit on confidence); Terrovitis, Mamoulis and Kalnis, VLDB 2008 (k^m-anonymity).
 
     Examples
     --------
@@ -92,12 +94,12 @@ def find_small_classes(
 
 
 def sum_by_value(contributions: FloatArray | IntArray, columns: Sequence[IntArray]) -> list[FloatArray]:
-    """Return the total contribution of each value of each column: m float arrays (values,).
+    """Return the total contribution of each value of each column, as m float arrays (values,).
 
     Parameters
     ----------
     contributions : array (n, m)
-        The contribution of each row, see `SmallClasses` and `suda.suda_contributions`.
+        The contribution of each column in each row; see `SmallClasses` and `suda.suda_contributions`.
     columns : m integer arrays (n,)
         The codes, from 0, of each column.
 

@@ -1,8 +1,8 @@
-"""Special uniques: the small sets of attributes that single out a person of a sample (SUDA2).
+"""Special uniques, by the small sets of attributes that single out a person in a sample (SUDA2).
 
 A set of attributes is a minimal sample unique (MSU) of a person if nobody else in the sample has the person's values of
-these attributes, and every smaller set of them is shared with somebody. A person with many small MSUs stands out for
-many reasons, and is more likely to be unique in the population, too.
+these attributes, but, for every proper subset of these attributes, somebody else has the same values. A person with
+many small MSUs is also more likely to be unique in the population.
 """
 
 from collections.abc import Sequence
@@ -40,11 +40,11 @@ class MinimalUniques(NamedTuple):
     Attributes
     ----------
     subsets : boolean array (s, m)
-        The attributes of each subset that is an MSU of somebody.
+        The attributes of each subset that is an MSU of at least one person.
     subset, row : integer arrays (q,)
-        The subset of each MSU, and the distinct row that it singles out.
+        The position of the subset of each MSU, and the distinct row that the subset singles out.
     index : integer array (n,)
-        The distinct row, from 0, of each given row.
+        The number of the distinct row, from 0, that equals each row of the table.
     sizes : integer array (d,)
         The number of people with each distinct row.
     """
@@ -59,7 +59,7 @@ class MinimalUniques(NamedTuple):
         return f"MinimalUniques({len(self.row)} in {len(self.subsets)} subsets of {self.subsets.shape[1]} attributes)"
 
     def weigh(self, weighting: Weighting = "factorial") -> FloatArray:
-        """Return the score of each MSU, float array (q,), see `suda_scores`."""
+        """Return the score of each MSU as a float array (q,); see `suda_scores`."""
         m = self.subsets.shape[1]
         by_size = [
             factorial(m - size) if weighting == "factorial" else (2 ** (m - size) - 1) / comb(m, size)
@@ -74,26 +74,26 @@ def find_minimal_uniques(
     people: IntArray | None = None,
     max_size: int | None = None,
 ) -> MinimalUniques:
-    """Find all minimal sample uniques of a table, by exact search over the subsets of its attributes by size.
+    """Return all minimal sample uniques of a table, found by an exact search over the subsets of its attributes.
 
-    The search works on the distinct rows. A row that a subset singles out is singled out by every larger subset and
-    shares its values with nobody, so the search leaves it out there.
+    The search reads the distinct rows, and tries small subsets first. If a subset singles out a row, every larger
+    subset that contains the subset also singles out the row, so the search skips the row for these larger subsets.
 
     Parameters
     ----------
     columns : m integer arrays (n,)
         The codes, from 0, of each quasi-identifier.
     times : integer array (n,), optional
-        The number of people that each row represents; by default one.
+        The number of people that each row represents; by default, one.
     people : integer array (n,), optional
-        The person of each row, from 0, if a person may have several rows.
+        The number of each row's person, from 0, which is needed if a person may have several rows.
     max_size : int, optional
-        The largest number of attributes in an MSU; by default m. There are about 2^m subsets, see `affordable_size`.
+        The maximum number of attributes in an MSU; by default, m. There are about 2^m subsets; see `affordable_size`.
 
     Raises
     ------
     ValueError
-        If there are no columns, or `max_size` is not from 1 to m.
+        If there are no columns, or if `max_size` is not from 1 to m.
 
     Source: Manning, Haglin and Keane, "A recursive search algorithm for statistical disclosure assessment", DMKD 16,
     2008; Elliot, Manning and Ford, "A computational algorithm for handling the special uniques problem", IJUFKS 10(5),
@@ -116,7 +116,7 @@ def find_minimal_uniques(
     number = np.bincount(row, times).astype(np.int64)
 
     def count_people(subset: tuple[int, ...], rows: IntArray) -> IntArray:
-        """Return the number of people who share the values of a subset with each of the rows."""
+        """Return, for each row, the number of people with the row's values of the attributes in a subset."""
         group = group_codes([codes[c][rows] for c in subset], [widths[c] for c in subset])[1]
         some = None if whose is None else whose[rows]
         return count_people_by_group(group, some, times=number[rows])[group]
@@ -149,7 +149,7 @@ def find_minimal_uniques(
 
 
 def affordable_size(rows: int, columns: int) -> int:
-    """Return the largest size of an MSU that a search over this number of distinct rows can afford: int, at least 1.
+    """Return the largest `max_size`, at least 1, for which a search over `rows` distinct rows takes reasonable time.
 
     >>> affordable_size(25_000, 8), affordable_size(1_000_000, 8)
     (8, 1)
@@ -159,14 +159,15 @@ def affordable_size(rows: int, columns: int) -> int:
 
 
 def suda_scores(uniques: MinimalUniques, weighting: Weighting = "factorial") -> FloatArray:
-    """Return the SUDA score of each row: float array (n,), from 0; lower protects more.
+    """Return the SUDA score of each row, as a float array (n,), at least 0; lower protects more.
 
-    A row that somebody else shares has the score 0. An MSU of s among m attributes adds to the score of its row:
+    If another person has the same row, the score is 0. Otherwise, the score of a row is a sum over the MSUs of the row.
+    An MSU of s out of m attributes adds to this sum:
 
-    - "factorial": (m - s)!, the product of (m - i) for i from s to m - 1. It is the same for every `max_size`, so that
+    - "factorial": (m - s)!, the product of (m - i) for i from s to m - 1. This number does not depend on `max_size`, so
       scores of different searches can be compared. sdcMicro computes these scores.
-    - "supersets": (2^(m - s) - 1) / binomial(m, s), the number of larger subsets, divided by the number of subsets of
-      the size s. sdcMicro computes these scores with `original_scores = FALSE`.
+    - "supersets": (2^(m - s) - 1) / binomial(m, s), the number of larger subsets that contain the MSU, divided by the
+      number of subsets of s attributes. sdcMicro computes these scores with `original_scores = FALSE`.
 
     Parameters
     ----------
@@ -184,12 +185,12 @@ def suda_scores(uniques: MinimalUniques, weighting: Weighting = "factorial") -> 
 
 
 def dis_suda_scores(uniques: MinimalUniques, fraction: float, weighting: Weighting = "factorial") -> FloatArray:
-    """Return the probability that a match with each row is correct: float array (n,), 0 to 1; lower protects more.
+    """Return the probability that a match with each row is correct, as a float array (n,); lower protects more.
 
-    The file-level probability DIS that a match with a unique row is correct follows from the numbers U of unique people
-    and P of people in pairs, DIS = U f / (U f + P (1 - f)). It is spread over the unique rows by their scores: the odds
-    are those of DIS times score^q times the mean of score^-q, with q = 1 + (8 - m) / 20 as in sdcMicro. Rows of score 0
-    have the probability 0.
+    Probabilities are from 0 to 1. For the whole file, the probability that a match with a unique row is correct is DIS
+    = U f / (U f + P (1 - f)), where U is the number of unique people, and P is the number of people in pairs. DIS is
+    distributed over the unique rows by the scores of the rows. The odds of a row are the odds of DIS times score^q
+    times the mean of score^-q, with q = 1 + (8 - m) / 20 as in sdcMicro. Rows with the score 0 have the probability 0.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def dis_suda_scores(uniques: MinimalUniques, fraction: float, weighting: Weighti
     fraction : float
         The share f of the population that is in the sample, above 0 and below 1.
     weighting : str
-        The weighting of the scores, see `suda_scores`.
+        The weighting of the scores; see `suda_scores`.
 
     Source: Skinner and Elliot, "A measure of disclosure risk for microdata", JRSS B 64(4), 2002 (DIS); sdcMicro,
     `suda2` (the exponent q).
@@ -220,10 +221,10 @@ def dis_suda_scores(uniques: MinimalUniques, fraction: float, weighting: Weighti
 
 
 def suda_contributions(uniques: MinimalUniques) -> FloatArray:
-    """Return the score of each row through the MSUs that include each attribute: float array (n, m).
+    """Return the part of each row's score that is due to MSUs with each attribute, as a float array (n, m).
 
-    Divided by the total of `suda_scores`, the sum over the rows is the contribution of an attribute, and the sum over
-    the rows with one of its values is the contribution of this value.
+    The contribution of an attribute is the sum of its column, divided by the sum of `suda_scores`. The contribution of
+    a value of the attribute is the sum over the rows with this value, divided by the sum of `suda_scores`.
 
     Source: sdcMicro, `suda2`, attribute and attribute-level contributions.
 

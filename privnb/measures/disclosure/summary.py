@@ -1,10 +1,10 @@
-"""A summary of what a release discloses about a sensitive attribute: gains, and correct and most certain guesses.
+"""A summary of the disclosure of a sensitive attribute, with gains, correct guesses and the most certain guess.
 
-If a person may have several records, each person counts once. The value of a person is guessed correctly if the most
-common value of any of the person's classes is one of the person's values. Without the release, the guess is correct if
-the most common value of all people is one of the person's values. A class counts each person once for each of the
-person's values in the class. Each person gets the result of the class that reveals most about the person, because an
-adversary may know any of the person's records.
+If people may have several records, each person counts once. A guess about a person is correct if the most common value
+of any of the person's classes is one of the person's values. Without the release, the guess is correct if the most
+common value of all people is one of the person's values. In the counts of a class, each person counts once for each of
+the person's values in the class. The result for a person is the result of the class that reveals most about the person,
+because an adversary may know any of the person's records.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,11 +29,11 @@ from privnb.runtime.validation import Randomness, validated
 
 
 class DisclosureSummary(NamedTuple):
-    """The disclosure of an attribute.
+    """The disclosure of a sensitive attribute by a release.
 
-    `gains` holds each requested gain, and `by_chance` the mean of the gain with randomly permuted values. `right` and
-    `before` are the shares of people whose value is guessed correctly with and without the release. `surest` and
-    `sure_before` are the probabilities of the most certain guess with and without the release.
+    `gains`: each requested gain. `by_chance`: the mean of each gain with randomly permuted values. `right` and
+    `before`: the share of people whose value is guessed correctly with the release, and without the release. `surest`
+    and `sure_before`: the probability that the most certain guess is correct with the release, and without the release.
     """
 
     gains: tuple[float, ...]
@@ -46,10 +46,10 @@ class DisclosureSummary(NamedTuple):
 
 @validated
 def reveals_small_count(release: Release, sensitive: str, min_count: withholding.MinCount = withholding.LIMIT) -> bool:
-    """Return whether a number about the worst-off class could reveal a count of fewer than `min_count` people.
+    """Return whether a number about the class that reveals most could reveal a count of fewer than `min_count` people.
 
-    The number could reveal such a count if fewer than `min_count` people have some sensitive value of the table, and if
-    some class of the release has fewer than `min_count` people.
+    The number could reveal such a count if two conditions are true: fewer than `min_count` people have some sensitive
+    value of the table, and some class of the release has fewer than `min_count` people.
     """
     classes, values, people, times = release.counted(sensitive)
     least = [count_people_by_group(groups, people, times=times).min() for groups in (classes, encode_values(values)[0])]
@@ -65,7 +65,7 @@ def summarize_disclosure(
     knows: gains.Known = (),
     of: Sequence[Gain] = (gains.accuracy_gain, gains.knowledge_gain),
 ) -> DisclosureSummary:
-    """Return the disclosure of a sensitive attribute by a release.
+    """Return a summary of the disclosure of a sensitive attribute by a release.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def summarize_disclosure(
     knows : list of str
         Published attributes that the adversary also knows; see `gains.find_known_classes`.
     of : tuple of functions
-        Functions of the module `gains`.
+        The gains to compute, which are functions of the module `gains`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def summarize_disclosure(
 
 
 def accuracy_by_group(groups: IntArray, values: Array, people: IntArray | None) -> float:
-    """Return the share of people whose value is guessed correctly by the most common value of any of their groups.
+    """Return the share of people who have the most common value of at least one of their groups.
 
     `groups`, `values` and `people` are arrays (n,); if `people` is None, each record belongs to a different person.
     """
@@ -111,9 +111,9 @@ def accuracy_by_group(groups: IntArray, values: Array, people: IntArray | None) 
 
 
 def surest_guess(groups: IntArray, values: Array, people: IntArray | None) -> tuple[float, float]:
-    """Return the probability of the most common value in the group that reveals most, and among everybody.
+    """Return the probability of the most common value in the group that reveals most, and among all people.
 
-    The first probability is 1 if everybody in some group has the same value; see `gains.largest_posterior`. `groups`,
+    The first probability is 1 if all people in some group have the same value; see `gains.largest_posterior`. `groups`,
     `values` and `people` are arrays (n,) of records; if `people` is None, each record belongs to a different person.
     """
     codes, _ = encode_values(values)
@@ -146,7 +146,7 @@ def _disclosed(
     known = gains.posterior_knowledge(prior)[group_of]
 
     def mean(of_classes: FloatArray) -> float:
-        """Return the mean over people of the result for the class that reveals most about each person."""
+        """Return the mean over people of the largest result among the classes of each person."""
         most = np.zeros(int(people.max()) + 1)
         np.maximum.at(most, people, of_classes[classes])
         return most.sum() / everybody
@@ -160,7 +160,7 @@ def _disclosed(
 
 
 def _counts(groups: IntArray, codes: IntArray, people: IntArray | None) -> IntArray:
-    """Count people by group and value, as an integer array (groups, values)."""
+    """Return the number of people by group and value, as an integer array (groups, values)."""
     once = select_person_rows(people, groups, codes)
     return tabulate(groups[once], codes[once], (int(groups.max()) + 1, int(codes.max()) + 1))
 

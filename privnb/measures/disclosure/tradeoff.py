@@ -1,9 +1,9 @@
-"""Privacy loss and utility loss, the two axes of Li and Li's trade-off (KDD 2009, section 4).
+"""Privacy loss and utility loss, which are the two axes of the trade-off of Li and Li (KDD 2009, section 4).
 
-Each person loses privacy, so privacy loss is the loss of the worst-off person, compared with the table without
-quasi-identifiers. Statements about large populations lose utility, so utility loss is a mean over populations, compared
-with the original table. Both losses are exact for the people in the table: nobody is sampled, so the losses have no
-interval. The unit is nats, because the paper's 0.692 shows natural logarithms.
+Privacy concerns single people, so the privacy loss is the loss of the worst-off person, compared with the table without
+quasi-identifiers. Utility concerns statements about large populations, so the utility loss is a mean over populations,
+compared with the original table. Both losses are exact for the people in the table, who are not a sample, so the losses
+have no interval. The unit is nats, because the number 0.692 in the paper shows that the authors use natural logarithms.
 """
 
 import math
@@ -28,7 +28,7 @@ from privnb.runtime.validation import Randomness, validated
 
 
 class _KullbackLeibler(JensenShannonCloseness):
-    """A distance in the form of a model, which no sanitizer enforces."""
+    """The Kullback-Leibler divergence in the form of a privacy model, which sanitizers do not enforce."""
 
     def level(self, counts: IntArray, whole: IntArray) -> FloatArray:
         """Return the Kullback-Leibler divergence of each class from the table, as a float array (classes,)."""
@@ -48,7 +48,7 @@ DISTANCES: dict[str, Callable[[float, str], TCloseness | JensenShannonCloseness]
 
 @validated
 def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
-    """Return each person's privacy loss: the distance of the person's class or bucket from the whole table.
+    """Return each person's privacy loss, the distance between the person's class or bucket and the whole table.
 
     Parameters
     ----------
@@ -56,14 +56,16 @@ def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Sha
     sensitive : str
     distance : str or Taxonomy
         One of `DISTANCES`, or a `Taxonomy` of the sensitive values, for the earth mover's distance along this taxonomy.
-        "Jensen-Shannon" is at most ln 2; "Kullback-Leibler", of the class from the table, is at most -ln of the rarest
-        value's share; "total variation" and "earth mover" (values in the order of their domain) are at most 1.
+        "Jensen-Shannon" is at most ln 2. "Kullback-Leibler" is the divergence of the class from the table, and is at
+        most -ln of the share of the rarest value. "total variation" and "earth mover", which uses the order of the
+        values in their domain, are at most 1.
 
     Returns
     -------
     float array (n,)
-        The losses in the dataset's order. There is one number per person, so show only summaries. A loss of 0 means
-        that the class reveals no more than the table without quasi-identifiers; higher is worse for the person.
+        The losses in the dataset's order. There is one number per person, so publish only summaries of these numbers. A
+        loss of 0 means that the class reveals no more than the table without quasi-identifiers; higher is worse for the
+        person.
 
     Raises
     ------
@@ -89,14 +91,15 @@ def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Sha
     baseline="by chance",
 )
 def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> float:
-    """Return the largest of `privacy_losses`.
+    """Return the largest of the `privacy_losses` of all people.
 
-    `compute_revealed_losses` gives a scale: the loss of a person whose value becomes known with certainty. For Adult's
-    occupation, this loss is from 0.488 to 0.692 nats by Jensen-Shannon. Nobody can lose more than the larger number. If
-    the privacy loss is below the smaller number, nobody's value is known with certainty. If it is above the smaller
-    number, somebody's value may be known with certainty, or a class may only make a rare value likely. The two numbers
-    belong to the most common and the rarest value, except under the earth mover's distance, where they depend on the
-    distance of a value from the others.
+    Compare the privacy loss with the results of `compute_revealed_losses`, the losses of a person whose value becomes
+    known with certainty. For the attribute occupation of Adult, these losses are from 0.488 to 0.692 nats by
+    Jensen-Shannon. No person can have a loss above the larger number. If the privacy loss is below the smaller number,
+    no person's value is known with certainty. If the privacy loss is above the smaller number, either some person's
+    value is known with certainty, or a class only makes a rare value likely. The smaller number is the loss for the
+    most common value, and the larger number is the loss for the rarest value. The exception is the earth mover's
+    distance, for which the losses also depend on the distances between values.
 
     Parameters
     ----------
@@ -108,19 +111,19 @@ def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shann
     Returns
     -------
     float
-        The loss in nats for the first two of `DISTANCES`, and from 0 to 1 for the others.
+        The loss: in nats for the first two of `DISTANCES`, and from 0 to 1 for the other distances.
 
-    Source: Li and Li, KDD 2009, section 4.1, P_loss; its interpretation: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.1, P_loss; for the interpretation, section 5.1.
     """
     return float(privacy_losses(release, sensitive, distance).max())
 
 
 @validated
 def permute_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon", *, rng: Randomness) -> pd.Series:
-    """Yield `privacy_losses` of the same classes with randomly permuted sensitive values, without end.
+    """Yield, without end, the `privacy_losses` of the same classes with randomly permuted sensitive values.
 
-    Small classes differ from the whole table by chance alone. This difference is also a loss, because people are judged
-    by their class, but it reveals nothing true about anybody. See `gains.permute_gains`.
+    Small classes differ from the whole table by chance alone. The difference also counts as a loss, because others
+    judge people by the class, but it reveals nothing true about a person. See `gains.permute_gains`.
 
     Parameters
     ----------
@@ -149,7 +152,7 @@ def permute_losses(release: Release, sensitive: str, distance: Any = "Jensen-Sha
 def compute_revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
     """Return the privacy loss of a person whose sensitive value becomes known with certainty, by value.
 
-    These losses are the scale for `privacy_loss`: the more common a value is, the smaller its loss is.
+    These losses are the scale for `privacy_loss`. A more common value has a smaller loss.
 
     Parameters
     ----------
@@ -175,12 +178,12 @@ def compute_revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "J
 
 @validated
 def utility_losses(populations: LargePopulations, release: Release) -> pd.Series:
-    """Return the error of a release about each large population.
+    """Return the error of the estimates from a release about each large population.
 
     The error is the Jensen-Shannon divergence between the true and the estimated distribution of the sensitive
-    attribute. The estimate treats all values of a generalized cell as equally likely, gives each person of a bucket
-    every sensitive value of the bucket, reads `*` as any value of the public domain, and moves a noisy number to the
-    nearest value of its domain. The estimate does not undo noise.
+    attribute. The estimate treats all values of a generalized cell as equally likely, all sensitive values of a bucket
+    as equally likely for each person in the bucket, and all values of the public domain as equally likely for `*`. A
+    noisy number counts as the nearest value of its domain; the estimate does not undo noise.
 
     Parameters
     ----------
@@ -191,7 +194,8 @@ def utility_losses(populations: LargePopulations, release: Release) -> pd.Series
     Returns
     -------
     Series
-        The error by predicate, in nats: from 0 if the estimate is right to ln 2. Lower is better.
+        The error of each population in nats, by predicate: 0 if the estimate is correct, and at most ln 2. Lower is
+        better.
 
     Source: section 4.2, U_loss(y).
     """
@@ -213,17 +217,18 @@ def utility_losses(populations: LargePopulations, release: Release) -> pd.Series
 def utility_loss(populations: LargePopulations, release: Release) -> float:
     """Return the mean of `utility_losses`, with equal weight for every population; 0 for the original.
 
-    A release without quasi-identifiers gives every population the distribution of the whole table; on Adult, its loss
-    is 0.05. Only a release with a smaller loss is informative about groups. The loss depends on the hierarchies whose
-    nodes name the populations, so compare releases by the same `populations`.
+    From a release without quasi-identifiers, the estimate for every population is the distribution in the whole table;
+    on Adult, the loss of such a release is 0.05. Only a release with a smaller loss is informative about groups. The
+    populations depend on the hierarchies whose nodes define the populations, so compare releases only by the same
+    `populations`.
 
-    Source: Li and Li, KDD 2009, section 4.2, U_loss; its interpretation: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.2, U_loss; for the interpretation, section 5.1.
     """
     return float(utility_losses(populations, release).mean())
 
 
 def _model(sensitive: str, distance: Any) -> Any:
-    """Return a privacy model whose level is the distance; the bound of the model has no effect."""
+    """Return a privacy model whose level is the given distance; the bound of the model has no effect."""
     if isinstance(distance, Taxonomy):
         return TCloseness(0.5, sensitive, distance)
     if not (isinstance(distance, str) and distance in DISTANCES):

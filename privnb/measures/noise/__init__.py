@@ -1,1 +1,1 @@
-"""Measures of noise: its protection of values, and the reconstruction of distributions."""
+"""Measures of the protection of values by noise, and of the reconstruction of distributions from noisy values."""

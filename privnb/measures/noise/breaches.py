@@ -1,9 +1,9 @@
-"""The (rho1, rho2) privacy breaches by noisy cells of a release, in the worst case and on average, and a bound on them.
+"""Privacy breaches (rho1, rho2) by noisy cells of a release, in the worst case and on average, and a bound on breaches.
 
 By Bayes' rule, a published cell makes a value of its record more or less likely. An upward breach occurs if a
 probability of at most rho1 becomes at least rho2, and a downward breach occurs if a probability of at least rho2
-becomes at most rho1. For any prior belief, noise that is at most gamma-amplifying multiplies the odds by at most gamma
-= e^epsilon.
+becomes at most rho1. If noise is at most gamma-amplifying, a published cell multiplies the odds of a value by at most
+gamma = e^epsilon, for any prior belief.
 
 Source: Evfimievski, Gehrke, Srikant, "Limiting Privacy Breaches in Privacy Preserving Data Mining", PODS 2003; Aggarwal
 and Yu 2008, section 10.2.4.
@@ -39,11 +39,11 @@ CELLS = 2**22  # size of a table of true by published values that is computed at
     format="{:g} times",
 )
 def amplification(release: Release) -> float:
-    """Return gamma, whose logarithm is the epsilon of local differential privacy.
+    """Return the amplification gamma, whose logarithm is the epsilon of local differential privacy.
 
-    The factors of columns with independent noise are multiplied; columns with joint noise count once. If gamma is 1,
-    the release reveals nothing. Gamma is infinite if some values exclude a cell. Raises Unreadable if no column is
-    noisy, and for noise without this closed form.
+    Gamma is the product of the factors of all columns with independent noise and of all groups of columns with joint
+    noise. If gamma is 1, the release reveals nothing. Gamma is infinite if a cell is impossible for some values. Raises
+    Unreadable if no column is noisy, or if the noise has no gamma in closed form.
 
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 3; Aggarwal and Yu 2008, section 10.2.4.
     """
@@ -73,11 +73,12 @@ def amplification(release: Release) -> float:
     unit="probability",
 )
 def upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
-    """Return the largest posterior of a single rare value over all noisy cells.
+    """Return the largest posterior probability of a rare value over all noisy cells.
 
-    Rare values are those of at most the share `rho1` of the records. A (rho1, rho2) breach occurs if the posterior
-    reaches rho2. The adversary knows the shares of the values and the distribution of the noise. Raises Unreadable if
-    no value of a noisy column is this rare, and for noise that does not give the probability of a cell.
+    A value is rare if at most the share `rho1` of the records have the value. A (rho1, rho2) breach occurs if the
+    posterior probability is at least rho2. The adversary knows the shares of the values and the distribution of the
+    noise. Raises Unreadable if no value of a noisy column is rare, or if the noise does not determine the probability
+    of a cell.
 
     Parameters
     ----------
@@ -101,9 +102,9 @@ def upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> 
     unit="probability",
 )
 def mean_upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
-    """Return the mean over noisy cells of the posterior of the most likely rare value.
+    """Return the mean over noisy cells of the posterior probability of the most likely rare value.
 
-    Only cells of noisy columns with such rare values count. See `upward_posterior`.
+    Only the cells of noisy columns that have rare values count; see `upward_posterior`.
 
     Parameters
     ----------
@@ -128,10 +129,11 @@ def mean_upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1
     unit="probability",
 )
 def downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
-    """Return the smallest posterior of a common value over all noisy cells.
+    """Return the smallest posterior probability of a common value over all noisy cells.
 
-    Common values are those of at least the share `rho2` of the records. A (rho1, rho2) breach occurs if the posterior
-    falls to rho1: the adversary learns that somebody differs from most people. See `upward_posterior`.
+    A value is common if at least the share `rho2` of the records have the value. A (rho1, rho2) breach occurs if the
+    posterior probability is at most rho1, because the adversary then learns that a person differs from most people. See
+    `upward_posterior`.
 
     Parameters
     ----------
@@ -155,9 +157,9 @@ def downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -
     unit="probability",
 )
 def mean_downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
-    """Return the mean over noisy cells of the posterior of the least likely common value.
+    """Return the mean over noisy cells of the posterior probability of the least likely common value.
 
-    Only cells of noisy columns with such common values count. See `downward_posterior`.
+    Only the cells of noisy columns that have common values count; see `downward_posterior`.
 
     Parameters
     ----------
@@ -174,10 +176,10 @@ def mean_downward_posterior(dataset: Dataset, release: Release, rho2: float = RH
 
 @validated
 def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> list[tuple[FloatArray, IntArray]]:
-    """Return a pair of arrays for each noisy column with rare or common values.
+    """Return a pair of arrays for each noisy column that has rare values, or common values if `rare` is False.
 
-    The first array is the posterior, for each distinct cell, of the most likely rare value or the least likely common
-    value; the second array is the number of records with each distinct cell.
+    The first array is, for each distinct cell, the posterior probability of the most likely rare value, or of the least
+    likely common value. The second array is the number of records with each distinct cell.
     """
     expect.between("rho1" if rare else "rho2", rho, 0, 1, "it is a probability that may rise or fall")
     names = noisy_columns(release, dataset.schema.published)
@@ -217,7 +219,10 @@ def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> 
 
 
 def noisy_columns(release: Release, names: Collection[str], what: str = "column") -> list[str]:
-    """Return the noisy columns among `names`. Raises Unreadable, about `what`, if there are no such columns."""
+    """Return the noisy columns among `names`.
+
+    Raises Unreadable if there are no such columns; `what` describes the columns in the text of the error.
+    """
     if found := [name for name in release.treated("noisy") if name in names]:
         return found
     ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())

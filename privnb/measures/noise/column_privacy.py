@@ -1,8 +1,8 @@
-"""The error of an adversary's estimates of numbers, column by column.
+"""The error of an adversary's estimates of numbers, for each column.
 
-The two arrays have a row for each of the same people: the estimates of an attack, and the truth, which only the
-evaluator has. The functions measure the estimates and not the released column, unless the adversary can do no better
-than to use the column unchanged (the naive estimate).
+One array contains the estimates of an attack, and the other array contains the true numbers, which only the evaluator
+knows; both arrays have the same people as rows. The functions measure the estimates and not the released columns. If
+the best attack uses the released columns unchanged (the naive estimate), the two are the same.
 
 Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, sections 7.3, 7.4 and 8.2.1.
 """
@@ -14,15 +14,15 @@ from privnb.runtime.errors import UsageError
 
 
 def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
-    """Return, for each column, the variance of the difference between estimate and truth, as a float array (d,).
+    """Return, for each column, the variance of the difference between estimates and truth, as a float array (d,).
 
-    Estimate and truth are standardized, so the variance is 2 (1 - correlation), from 0 to 4. A constant estimate
-    reveals nothing, and its variance is 2.
+    The estimates and the truth are standardized, so the variance is 2 (1 - correlation), from 0 to 4. If the estimates
+    of a column are constant, they reveal nothing, and the variance is 2.
 
     Parameters
     ----------
     estimated, true : float array (n, d)
-        Two arrays with the same people, row by row.
+        Two arrays whose rows are the same people.
 
     Source: Aggarwal and Yu 2008, sections 7.3 and 7.4.
     """
@@ -37,11 +37,11 @@ def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
 
 
 def naive_differences(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return, for each column, the variance of the difference between points multiplied by a matrix and the originals.
+    """Return, for each column, the variance of the difference between originals and originals multiplied by a matrix.
 
-    For a rotation drawn from the Haar measure, the mean is c_ii + trace(C) / d, which is 2 for standardized columns.
-    The book prints c_ii for the mean (section 7.5.1), because it approximates a rotation by a matrix of independent
-    entries, whose rows need not have length 1.
+    If the matrix is a rotation drawn from the Haar measure, the mean of the variance is c_ii + trace(C) / d, which is 2
+    for standardized columns. In section 7.5.1, the book gives c_ii as the mean, because the book approximates a
+    rotation by a matrix of independent entries, whose rows need not have length 1.
 
     Parameters
     ----------

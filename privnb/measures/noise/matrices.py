@@ -1,6 +1,6 @@
-"""Markov matrices of noise: how much they reveal, and the error of counts that are estimated from their output.
+"""Markov matrices of noise, with measures of disclosure and of the error of counts estimated from noisy values.
 
-A matrix has a row for each true value, and each row adds up to 1. FRAPP writes the transposed matrix.
+A matrix has one row for each true value, and each row adds up to 1. The paper on FRAPP uses the transposed matrix.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 2; Aggarwal
 and Yu 2008, sections 3.3.6 and 10.2.
@@ -19,12 +19,12 @@ SINGULAR = 1e12  # condition number from which a matrix cannot be inverted in fl
 
 
 def markov(name: str, matrix: ArrayLike, size: int | None = None) -> FloatArray:
-    """Return `matrix` as a float array (size, size) whose rows are probabilities; `name` names it in errors.
+    """Return `matrix` as a float array (size, size) whose rows are probabilities; errors call the matrix `name`.
 
     Raises
     ------
     ValueError
-        For another shape, an entry below 0, or a row that does not add up to 1.
+        If the matrix has another shape, an entry below 0, or a row that does not add up to 1.
 
     Examples
     --------
@@ -55,9 +55,10 @@ def markov(name: str, matrix: ArrayLike, size: int | None = None) -> FloatArray:
 
 
 def amplification_of(matrix: ArrayLike) -> float:
-    """Return gamma of a matrix: the largest ratio, from 1, of a published value's probabilities for two true values.
+    """Return gamma of a matrix, the largest ratio between a published value's probabilities for two true values.
 
-    A value that is never published does not count. A value that some true values exclude makes gamma infinite.
+    Gamma is at least 1. A value that is never published does not count. If a published value is impossible for some
+    true values, gamma is infinite.
 
     Source: Evfimievski, Gehrke, Srikant, "Limiting privacy breaches in privacy preserving data mining", PODS 2003,
     definition 3; Aggarwal and Yu 2008, section 10.2.4.
@@ -72,10 +73,11 @@ def amplification_of(matrix: ArrayLike) -> float:
 
 
 def condition_number(matrix: ArrayLike) -> float:
-    """Return the factor, from 1, by which inverting the matrix magnifies an error of published counts; lower is better.
+    """Return the maximum factor by which inversion of the matrix magnifies a relative error of counts; lower is better.
 
-    The factor is the ratio of the largest to the smallest singular value (eigenvalue, for a symmetric matrix). The
-    factor is infinite if two true values cannot be distinguished by any number of records.
+    The factor is the ratio of the largest to the smallest singular value of the matrix; for a symmetric matrix, these
+    are the largest and the smallest absolute eigenvalue. The factor is at least 1. It is infinite if two true values
+    cannot be distinguished by any number of records.
 
     Source: Agrawal and Haritsa, ICDE 2005, theorem 1; Aggarwal and Yu 2008, section 10.2.3.
 

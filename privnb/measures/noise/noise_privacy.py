@@ -1,7 +1,7 @@
-"""The protection by noise: the width of an interval around a noisy number, and the information in a noisy cell.
+"""The protection by noise, as the width of an interval around a noisy number and the information in a noisy cell.
 
-Both measures use the public distribution of the noise. The interval ignores the distribution of the values; the
-information depends on this distribution.
+Both measures use the public distribution of the noise. The information also depends on the distribution of the values;
+the width of the interval does not.
 """
 
 import math
@@ -35,10 +35,11 @@ CONFIDENCE = 0.95
     format="{:g} widths",
 )
 def interval_privacy(release: Release, dataset: Dataset) -> float:
-    """Return the narrowest 95% interval of the noisy columns, in widths of their public domains.
+    """Return the smallest width of a 95% interval over the noisy columns, in units of the width of the public domain.
 
-    An interval of more than one width reveals nothing beyond the domain. The measure ignores the distribution of
-    values. If few values occur, a wide interval may contain only one of them; see `information_share_of_noise`.
+    If an interval is wider than the domain, a noisy number reveals no more than the domain. The measure ignores the
+    distribution of values. If few values occur, even a wide interval may contain only one value that occurs; see
+    `information_share_of_noise`.
 
     Source: Agrawal and Srikant, "Privacy-preserving data mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.1.
@@ -52,7 +53,7 @@ def interval_privacy(release: Release, dataset: Dataset) -> float:
 
 @validated
 def interval_width(law: Law, confidence: Annotated[float, between(0, 1, "it is a probability")]) -> float:
-    """Return the width of the interval around a noisy number that contains the true number with this confidence.
+    """Return the width of the interval around a noisy number that contains the true number with a given confidence.
 
     Parameters
     ----------
@@ -82,10 +83,11 @@ def interval_width(law: Law, confidence: Annotated[float, between(0, 1, "it is a
     format="{:%}",
 )
 def information_share_of_noise(release: Release, dataset: Dataset) -> float:
-    """Return the largest privacy loss 1 - 2^(-I) of a noisy attribute.
+    """Return the largest privacy loss 1 - 2^(-I) of the noisy attributes.
 
-    I is the mutual information of the true value and the noisy cell, in bits. Values have the distribution of the
-    table, and a number is uniform within its step. A cell reveals whether its number is missing.
+    I is the mutual information, in bits, between the true value and the noisy cell. The true values are assumed to have
+    the distribution of the table, and a number is assumed to be uniform within its step. A cell shows whether its
+    number is missing.
 
     Source: Agrawal and Aggarwal, "On the design and quantification of privacy preserving data mining algorithms", PODS
     2001, section 2; Aggarwal and Yu 2008, section 2.2.1, equation 2.2.
@@ -113,7 +115,7 @@ def information_share_of_noise(release: Release, dataset: Dataset) -> float:
 
 
 def privacy_loss_share(bits: float) -> float:
-    """Return 1 - 2^(-I), the share of uncertainty, from 0 to 1, that I = `bits` of mutual information remove.
+    """Return 1 - 2^(-I), the share of uncertainty, from 0 to 1, that mutual information of I = `bits` removes.
 
     >>> privacy_loss_share(0), privacy_loss_share(1)
     (0.0, 0.5)
@@ -122,7 +124,7 @@ def privacy_loss_share(bits: float) -> float:
 
 
 def entropy(shares: FloatArray) -> Any:
-    """Return the entropy of probabilities, array (k,), in bits.
+    """Return the entropy, in bits, of the probabilities `shares`, array (k,).
 
     >>> float(entropy(np.array([0.5, 0.25, 0.25, 0])))
     1.5
@@ -134,8 +136,8 @@ def entropy(shares: FloatArray) -> Any:
 def differential_entropy(shares: FloatArray, edges: FloatArray) -> Any:
     """Return the entropy, in bits, of a density that is constant within pieces.
 
-    The entropy is log2 of the width of a uniform density with the same uncertainty: 0 for a width of 1, and negative
-    for a smaller width.
+    If a uniform density has the same uncertainty, the entropy is log2 of the width of this uniform density: 0 for a
+    width of 1, and negative for a smaller width.
 
     Parameters
     ----------
@@ -154,10 +156,10 @@ def differential_entropy(shares: FloatArray, edges: FloatArray) -> Any:
 
 
 def mutual_information(shares: FloatArray, edges: FloatArray, law: Law) -> float:
-    """Return the mutual information of a noisy and a true number, in bits, to about four digits.
+    """Return the mutual information, in bits, between a noisy and a true number, accurate to about four digits.
 
-    I = h(Z) - h(Y) is the entropy of noisy numbers minus the entropy of the noise, both computed on 65,536 cells. The
-    density of the true number is constant within pieces.
+    The mutual information is h(Z) - h(Y), the entropy of the noisy number minus the entropy of the noise; both are
+    computed on 65,536 cells. The density of the true number is constant within each piece.
 
     Parameters
     ----------
@@ -187,7 +189,7 @@ def _bits(density: FloatArray, size: float) -> Any:
 
 
 def _reach(law: Law) -> float:
-    """Return a distance from 0 that hardly any noise exceeds."""
+    """Return a number that noise exceeds only with a very small probability."""
     reach = 1.0
     while float(law.cumulative(reach)) < 1 - TAIL:
         reach *= 2
@@ -195,7 +197,10 @@ def _reach(law: Law) -> float:
 
 
 def _laws(release: Release, names: Collection[str], what: str = "column") -> dict[str, Law]:
-    """Return the laws of the noisy attributes among `names`. Raises Unreadable if there are no such attributes."""
+    """Return the distributions of the noise of the noisy attributes among `names`.
+
+    Raises Unreadable if there are no such attributes, or if their noise is drawn jointly.
+    """
     laws = {name: release.columns[name].noise_law for name in noisy_columns(release, names, what)}
     if drawn := [name for name, law in laws.items() if law.together is not None]:
         raise Unreadable(

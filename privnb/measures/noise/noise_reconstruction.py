@@ -1,7 +1,8 @@
-"""Reconstruction of a column's distribution from its noisy cells and the public distribution of their noise.
+"""Reconstruction of a column's distribution from the noisy cells and the public distribution of the noise.
 
-In this way, an honest user of a randomized table recovers the distribution, but does not recover any record. The domain
-is divided into intervals of equal numbers of steps. Missing numbers, which noise leaves missing, are not counted.
+By this method, an honest user of a randomized table recovers the distribution of a column, but does not recover any
+record. The domain is divided into intervals with equal numbers of steps. Missing numbers, which remain missing if noise
+is added, are not counted.
 
 Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 3; Agrawal and Aggarwal, "On the
 Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 2001, section 3; Aggarwal and Yu 2008,
@@ -33,14 +34,15 @@ Way = Literal["em", "bayes"]
 
 
 class Distribution(NamedTuple):
-    """The probability of each interval of a domain.
+    """A distribution, as the probability of each interval of a domain.
 
     Attributes
     ----------
     shares : float array (bins,)
         The probabilities, which add up to 1.
     starts : integer array (bins + 1,)
-        Interval i holds the positions `starts[i]` to `starts[i + 1]` - 1: steps of the domain or categories, from 0.
+        Interval i contains the positions `starts[i]` to `starts[i + 1]` - 1. A position is the number of a step of the
+        domain, or of a category, from 0.
     """
 
     shares: np.ndarray
@@ -48,7 +50,10 @@ class Distribution(NamedTuple):
 
 
 def list_intervals(attribute: Any, bins: int = BINS) -> IntArray:
-    """Return the starts of an attribute's intervals: each category, or at most `bins`; see `Distribution.starts`."""
+    """Return the `Distribution.starts` of an attribute.
+
+    Each category is an interval; a numeric domain has at most `bins` intervals.
+    """
     expect.whole("bins", bins, 2)
     if not attribute.numeric:
         return np.arange(len(attribute.domain.values) + 1)
@@ -57,7 +62,7 @@ def list_intervals(attribute: Any, bins: int = BINS) -> IntArray:
 
 
 def true_distribution(cells: Any, attribute: Any, *, bins: int = BINS) -> Distribution:
-    """Return the distribution of a column without noise; numbers outside the domain are counted at its ends.
+    """Return the distribution of a column without noise; a number outside the domain counts as the nearest end.
 
     Parameters
     ----------
@@ -75,30 +80,31 @@ def true_distribution(cells: Any, attribute: Any, *, bins: int = BINS) -> Distri
 def reconstruct_distribution(
     cells: Any, law: Law, attribute: Attribute, *, way: Way = "em", bins: int = BINS
 ) -> Distribution:
-    """Return the estimated distribution of the true values behind noisy cells.
+    """Return the estimated distribution of the true values from which noisy cells were made.
 
     Parameters
     ----------
     cells : array (n,)
-        The cells as published.
+        The published cells.
     law : Law
         The distribution of the column's noise; see `Release.columns`.
     attribute : Attribute
     way : str
         "em": expectation maximization, with true values spread evenly in each interval (Agrawal and Aggarwal). The
-        method stops when the log-likelihood of all cells together rises by less than one half in a step, which is the
-        mean rise from one more free parameter that explains nothing. With many more steps, the shares overfit the
-        noise: a few intervals then hold nearly all of the probability. "bayes": the same method with all true values in
-        the middle of their interval, and with fewer steps; see `bayes_stopping_rule` (Agrawal and Srikant).
+        method stops when the log-likelihood of all cells together increases by less than one half in a step, which is
+        the mean increase due to an additional free parameter without effect. After many more steps, the shares would
+        overfit the noise, and a few intervals would have nearly all of the probability. "bayes": the same method with
+        all true values in the middle of their intervals, and with fewer steps (Agrawal and Srikant); see
+        `bayes_stopping_rule`.
     bins : int
         The maximum number of intervals of a numeric domain.
 
     Raises
     ------
     Unreadable
-        If the law gives neither the probability of noise nor the probability of a change.
+        If the law determines neither the probability of added noise nor the probability that a value is changed.
     ValueError
-        If no value of the domain explains some cells under this noise.
+        If, under this noise, a cell has the probability 0 for all values of the domain.
     """
     if not len(cells := _present(cells)):
         raise UsageError("`cells` must hold at least one value; got 0.")
@@ -110,9 +116,10 @@ def reconstruct_distribution(
 
 
 def bayes_stopping_rule(records: int, bins: int) -> Callable[[FloatArray, FloatArray], bool]:
-    """Return Agrawal and Srikant's stopping rule, a function of the last and the previous shares.
+    """Return the stopping rule of Agrawal and Srikant, a function of the shares after and before the last step.
 
-    The rule stops when the chi-square statistic between two steps is at most a hundredth of its 95% threshold.
+    The function returns True if the chi-square statistic of the shares before and after the step is below a hundredth
+    of the 95% threshold.
 
     Source: Agrawal and Srikant, SIGMOD 2000, section 3.2.
     """
@@ -128,7 +135,7 @@ def bayes_stopping_rule(records: int, bins: int) -> Callable[[FloatArray, FloatA
 
 
 def _explained(cells: Any, law: Law, attribute: Any, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
-    """Return the likelihood of each published cell in each interval, (bins, cells), and the cells' frequencies."""
+    """Return the likelihood of each published cell given each interval, (bins, cells), and the count of each cell."""
     if attribute.numeric:
         try:
             return _of_noise(cells.astype(float), law, attribute.domain, starts, way)
@@ -140,7 +147,7 @@ def _explained(cells: Any, law: Law, attribute: Any, starts: IntArray, way: str)
 
 
 def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
-    """Return the same as `_explained` for numbers with added noise, which are counted in separate cells."""
+    """Return the results of `_explained` for numbers with added noise, which are first divided into cells."""
     law.cumulative(0.0)  # raises an error for noise that is not added
     step, own = domain.step, int(starts[1] - starts[0])
     # Cells fill intervals, and no edge is on a step, so that noise in whole steps falls into one cell.

@@ -1,4 +1,4 @@
-"""Errors of the itemsets and rules that are found in a release, compared with those of the table.
+"""Errors of the itemsets and rules that are found in a release, compared with those that are found in the table.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 6; Aggarwal
 and Yu 2008, section 10.2.5.
@@ -51,13 +51,13 @@ register_measure(
 def support_error(true: ByItems, found: ByItems) -> float:
     """Return the mean relative error of supports over the itemsets that both mappings contain.
 
-    The book's formula divides by all true itemsets. The text of the book, and this function, divide by the itemsets
-    that are found correctly.
+    The formula in the book divides by the number of all true itemsets. The text of the book and this function divide by
+    the number of itemsets that are found correctly.
 
     Parameters
     ----------
     true, found : dict of frozenset to float
-        The results of `itemsets`. The empty itemset does not count.
+        The results of `itemsets` for the table and for the release. The empty itemset does not count.
 
     Returns
     -------
@@ -75,18 +75,18 @@ def support_error(true: ByItems, found: ByItems) -> float:
 
 
 def identity_errors(true: Any, found: Any) -> tuple[float, float]:
-    """Return the numbers of falsely found and of missed itemsets, relative to the number of true itemsets.
+    """Return the number of falsely found and the number of missed itemsets, both divided by that of true itemsets.
 
     Parameters
     ----------
     true, found : dict or set
-        Itemsets, or rules. The empty itemset does not count.
+        The itemsets or rules of the table and of the release. The empty itemset does not count.
 
     Returns
     -------
     tuple of two float
-        The relative number of false itemsets, which may exceed 1, and of missed itemsets, from 0 to 1; lower is better.
-        Both numbers are NaN if there are no true itemsets.
+        The relative number of false itemsets, which may exceed 1, and the relative number of missed itemsets, from 0 to
+        1; lower is better. Both numbers are NaN if there are no true itemsets.
 
     Source: Agrawal and Haritsa, ICDE 2005, section 6; Aggarwal and Yu 2008, section 10.2.5.
 

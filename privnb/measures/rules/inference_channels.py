@@ -1,8 +1,8 @@
 """Small groups of people that follow from published supports.
 
-The numbers of people with X and with each itemset between X and Y determine, by inclusion and exclusion, the number of
-people with X and no other item of Y. If this is a small number above 0, the published counts open an inference channel
-on these people.
+Let X be a subset of the itemset Y. The numbers of people with each itemset between X and Y determine, by inclusion and
+exclusion, the number of people who have all items of X and no other item of Y. If this number is small but above 0, the
+published counts are an inference channel about these people.
 
 Source: Atzori, Bonchi, Giannotti, Pedreschi, "k-Anonymous Patterns", PKDD 2005, and "Anonymity Preserving Pattern
 Discovery", VLDB Journal 17(4), 2008; Aggarwal and Yu 2008, sections 5.4.1 and 5.7.1.
@@ -61,23 +61,24 @@ def check_k(k: int) -> int:
 
 
 def find_channels(found: Itemsets, k: int) -> list[InferredGroup]:
-    """Return the groups of fewer than k people that follow from published supports.
+    """Return the groups of fewer than k people whose size follows from published supports.
 
     An empty group is not a channel, because it reveals nothing about a single person.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        Published itemsets and the number of people with each. Subsets may be absent: a group follows if all required
-        counts are published. The number of the empty itemset is that of all people.
+        The published itemsets, and the number of people with each itemset. The number for the empty itemset is the
+        number of all people. Subsets of an itemset may be absent; the size of a group follows only if all required
+        counts are published.
     k : int
         The minimum number of people in a group, at least 2.
 
     Returns
     -------
     list of InferredGroup
-        The groups, from those with the smallest number of items on. A published itemset of fewer than k people is also
-        a group, without `lacking` items.
+        The groups, sorted by the number of items of the itemset Y. A published itemset with fewer than k people is also
+        a group, whose `lacking` is empty.
 
     Examples
     --------
@@ -102,21 +103,22 @@ def _following(found: Itemsets, whole: Items) -> Iterator[InferredGroup]:
 
 
 def _subsets(items: Items) -> list[Items]:
-    """Return the subsets of an itemset, from the smallest on."""
+    """Return the subsets of an itemset, sorted by size."""
     return [frozenset(some) for size in range(len(items) + 1) for some in combinations(sorted(items), size)]
 
 
 def block_channels(found: Itemsets, k: int) -> dict[Items, float]:
-    """Return supports that are raised until no group of fewer than k people follows from them.
+    """Return supports that are raised until no group of fewer than k people follows from the supports.
 
-    For each channel, k people with exactly the items of `having` are added to the count of these items and of each
-    subset. The largest channels come first, because raising their counts may close other channels. No record is added
-    to a table, so the counts exceed the true numbers of people.
+    To block a channel, the function adds k fictitious people with exactly the items of `having`, so the counts of
+    `having` and of each subset of `having` increase by k. The function starts with the largest `having`, because higher
+    counts of these items may also block other channels. The raised counts exceed the true numbers of people, because no
+    records are added to the table.
 
     Parameters
     ----------
     found : dict of frozenset of str to float
-        Itemsets with their counts, including all subsets of each itemset in a channel.
+        The itemsets with their counts, which must include all subsets of each itemset in a channel.
     k : int
         The minimum number of people in a group, at least 2.
 
@@ -127,7 +129,7 @@ def block_channels(found: Itemsets, k: int) -> dict[Items, float]:
     Raises
     ------
     ValueError
-        If channels remain because a subset is missing.
+        If channels remain because a subset of an itemset is missing.
     """
     few, raised = find_channels(found, k), dict(found)
     by_base: dict[Items, list[InferredGroup]] = {}

@@ -1,8 +1,8 @@
-"""The items of a release, as counted by an honest user who knows the sanitizer.
+"""The items of a release, as an honest user who knows the sanitizer counts them.
 
-Each value of a label is equally likely. Noise with a public distribution is undone by the inverse of its matrix, and
-joint noise of several columns by the inverse of the marginal matrix. Cells with noise of an unknown distribution are
-taken literally, and so are synthetic rows.
+All values of a label are equally likely. The counts are corrected for noise with a public distribution by the inverse
+of the matrix of the noise, and for joint noise of several columns by the inverse of the marginal matrix. Cells with
+noise of an unknown distribution and cells of synthetic rows are read unchanged.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, sections 2 and 5;
 Aggarwal and Yu 2008, sections 10.2.5 and 10.4.
@@ -29,7 +29,7 @@ from privnb.runtime.validation import validated
 
 @validated
 def list_released_items(dataset: Dataset, release: Release) -> Supports:
-    """Return the items of a release, for `itemsets` to mine, as an honest user counts them.
+    """Return the items of a release as an honest user counts them, in a form that `itemsets` can mine.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def list_released_items(dataset: Dataset, release: Release) -> Supports:
     Returns
     -------
     Baskets, Weighted or JointItems
-        Bit sets if every cell is read as one value, and weights otherwise.
+        Bit sets if every cell is read as one value; otherwise, weights.
 
     Raises
     ------
     Unreadable
-        If the release has buckets, which do not show the value of a person, if noise cannot be inverted, or if an
-        attribute has more than 2,000 values.
+        If the release has buckets (because buckets do not show the value of a person), if noise cannot be inverted, or
+        if an attribute has more than 2,000 values.
     NotForThisTable
         If the table has no categories.
     """
@@ -91,11 +91,11 @@ def list_released_items(dataset: Dataset, release: Release) -> Supports:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointItems:
-    """Items under joint noise, by which the values of a record were either all kept or all replaced at random.
+    """Items under joint noise, which keeps all values of a record or replaces all values of the record at random.
 
-    If the replaceable items of an itemset have n possible combinations, and records are kept with probability p, the
-    support in the release is p times the true support plus (1 - p) / n times the support of the other items. Supports
-    are corrected by this formula.
+    Let n be the number of possible combinations of the attributes with joint noise in an itemset, and p the probability
+    that a record is kept. The support of the itemset in the release is p times the true support plus (1 - p) / n times
+    the support of the itemset's other items. The true support is computed from this equation.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class JointItems:
         return f"JointItems({self.seen!r}, kept {self.kept:.4g})"
 
     def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
-        """Return the estimated counts of itemsets; see `Baskets.counts`."""
+        """Return the estimated true counts of itemsets; see `Baskets.counts`."""
         seen = np.asarray(self.seen.counts(prefix, last), dtype=np.float64)
         kinds = self.kinds or ()
         changed = [place for place in prefix if kinds[place] in self.sizes]
@@ -152,7 +152,7 @@ class JointItems:
 
 
 def _kept(joint: Jointly) -> float:
-    """Return the probability that noise keeps a record, if all other combinations are equally likely."""
+    """Return the probability that noise keeps a record; a record that is not kept becomes a random combination."""
     law, size = joint.law, float(np.prod(joint.sizes, dtype=float))
     if not hasattr(law, "true"):
         raise Unreadable(f"{law} cannot be inverted for itemsets, because its matrix is not constant off the diagonal.")
@@ -163,7 +163,7 @@ def _kept(joint: Jointly) -> float:
 
 
 def _undone(release: Release, name: str, attribute: Attribute) -> Any:
-    """Return the weight of each value for each row, (values, n), by the inverse of the matrix of the noise."""
+    """Return the weight of each value in each row, (values, n), from the inverse of the matrix of the noise."""
     values, law = attribute.categories.values, release.columns[name].noise_law
     with name_column(name):
         matrix = law.transition(len(values))
@@ -179,7 +179,7 @@ def _literal(release: Release, name: str, attribute: Attribute) -> Any:
 
 
 def _meant(release: Release, name: str, attribute: Attribute) -> Any:
-    """Return the share of each value in each row's label, as a float array (values, n)."""
+    """Return the share of each value among the values that each row's label covers, as a float array (values, n)."""
     hierarchy = release.hierarchies.get(name) or flat(attribute)
     codes, labels = release.coded(name)
     place = attribute.categories.codes(getattr(hierarchy, "leaves", attribute.categories.values))

@@ -1,4 +1,4 @@
-"""Effects of hiding sensitive rules: on these rules, on other rules and on the items.
+"""Effects of hiding sensitive rules, on the sensitive rules, on other rules and on the items.
 
 Source: Aggarwal and Yu 2008, sections 8.3 and 8.4; Oliveira and Zaiane, 2002.
 """
@@ -49,7 +49,10 @@ register_measure(
 
 
 class SideEffects(NamedTuple):
-    """Three shares, which are better if lower and NaN without rules, and the numbers of lost and of ghost rules."""
+    """Three shares of rules, the number of lost rules, and the number of ghost rules.
+
+    Lower shares are better. A share is NaN if there are no rules of which it is a share.
+    """
 
     hiding_failure: float
     misses_cost: float
@@ -90,9 +93,10 @@ def _share(part: int, whole: int) -> float:
 
 @validated
 def dissimilarity(before: Baskets, after: Baskets) -> float:
-    """Return the total difference of item frequencies, as a share of all items in the records, from 0; lower is better.
+    """Return the sum of the differences between item frequencies, divided by the number of items in all records.
 
-    The frequency of an item with blocked cells is the mean of its lowest and its highest possible frequency.
+    The result is at least 0; lower is better. The frequency of an item with blocked cells is the mean of the lowest and
+    the highest possible frequency.
 
     Parameters
     ----------
@@ -109,7 +113,7 @@ def dissimilarity(before: Baskets, after: Baskets) -> float:
 
 
 def certain_rules(baskets: Baskets, support: Share, confidence: Share) -> dict[Rule, Strength]:
-    """Return the rules that reach the thresholds whatever the values of the blocked cells are.
+    """Return the rules whose support and confidence reach the thresholds for all possible values of the blocked cells.
 
     Parameters
     ----------
@@ -120,7 +124,7 @@ def certain_rules(baskets: Baskets, support: Share, confidence: Share) -> dict[R
     Returns
     -------
     dict of Rule to Strength
-        The rules with their lowest possible support and confidence.
+        The rules, each with its lowest possible support and confidence.
     """
     found = itemsets(baskets, support)
     if baskets.unknown is None:

@@ -1,14 +1,14 @@
-"""The utility of attributes by their entropy, in bits, for any purpose of a user.
+"""The utility of attributes for any purpose of a user, measured by the entropy of the attributes in bits.
 
 The module follows Askari, Safavi-Naini and Barker, CODASPY 2012, section 4.2. An attribute is useful if its values, or
-their combinations with other attributes' values, are unevenly distributed. The functions take `Tables` and return one
-number for each table, array (tables,).
+the combinations of its values with those of other attributes, are unevenly distributed. The functions take a `Tables`
+object and return one number for each table, as an array (tables,).
 
-H_max is the logarithm of the number of values that the table *can* hold; for a generalized table, these are the labels
-of its level. The paper does not define H_max. If H_max used the original domain, suppression of an attribute would
-raise its utility, because equal rows look informative among many values. With the labels, the utility of a suppressed
-attribute is 0. If groups have unequal sizes, a generalized table can still look more useful than its original (see
-`privnb.papers.askari_2012.enumeration.errata`).
+H_max is the logarithm of the number of values that the table *can* hold; for a generalized table, these values are the
+labels of the level. The paper does not define H_max. If H_max were computed from the original domain, suppression would
+increase the utility of an attribute, because equal values look informative if many values are possible. If H_max is
+computed from the labels, the utility of a suppressed attribute is 0. If groups have unequal sizes, a generalized table
+can still have a larger utility than its original (see `privnb.papers.askari_2012.enumeration.errata`).
 """
 
 import math
@@ -23,7 +23,7 @@ from privnb.runtime.errors import UsageError
 
 
 def joint_entropy(tables: Any, *names: str) -> FloatArray:
-    """Return H(A, B, ...), the entropy, in bits, of the rows over combinations of values; 0 without names."""
+    """Return the joint entropy H(A, B, ...) of the attributes `names`, in bits; 0 without names."""
     from scipy.special import entr
 
     counts = tables.counted(*names)
@@ -32,23 +32,24 @@ def joint_entropy(tables: Any, *names: str) -> FloatArray:
 
 
 def conditional_entropy(tables: Any, name: str, *given: str) -> FloatArray:
-    """Return H(A | B, ...), the uncertainty, in bits, about an attribute if other attributes are known."""
+    """Return H(A | B, ...), the entropy, in bits, of an attribute if the attributes `given` are known."""
     return np.maximum(
         joint_entropy(tables, name, *given) - joint_entropy(tables, *given), 0
     )  # rounding must not go below 0
 
 
 def utility(tables: Any, name: str, *given: str) -> FloatArray:
-    """Return U(A) = H_max(A) - H(A | B, ...), the utility, in bits, of one attribute by means of others.
+    """Return U(A) = H_max(A) - H(A | B, ...), the utility, in bits, of an attribute if attributes `given` are known.
 
-    The utility is 0 if all values are equally likely, and at most log2 of the number of possible values. Source: eq. 8,
-    9 and 11.
+    The utility is 0 if all values are equally likely, and at most log2 of the number of possible values.
+
+    Source: eq. 8, 9 and 11.
     """
     return math.log2(len(tables.domains[name])) - conditional_entropy(tables, name, *given)
 
 
 def largest_utility(tables: Any, name: str) -> FloatArray:
-    """Return U_max(A), the utility, in bits, of one attribute by means of all others. Source: eq. 13."""
+    """Return U_max(A), the utility, in bits, of one attribute if all other attributes are known. Source: eq. 13."""
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
@@ -61,20 +62,21 @@ def largest_utility(tables: Any, name: str) -> FloatArray:
     unit="bits",
 )
 def average_utility(tables: Any, weights: Mapping[str, float] | None = None, user: Any = None) -> FloatArray:
-    """Return Utility_T, the mean of U_max over attributes.
+    """Return Utility_T, the weighted mean of U_max over attributes.
 
-    Erratum: a difference of entropies ignores false beliefs. A user who was equally certain of a wrong value before
-    gains 0.
+    Erratum: a difference of entropies ignores false beliefs. If a user was certain of a wrong value and becomes equally
+    certain of the true value, the difference is 0.
 
     Parameters
     ----------
     tables : Tables
     weights : dict of str to float, optional
-        P(A), the probability that each attribute is of interest; the probabilities add up to 1. If None, all
-        attributes are equally likely.
+        P(A), the probability that each attribute is of interest; the probabilities add up to 1. If None, all attributes
+        are equally likely to be of interest.
     user : Tables, optional
-        One joint distribution over the same domains, which the user knew before. The user's information about each
-        attribute is subtracted (eq. 17-19), so the result can be below 0. If None, all combinations are equally likely.
+        A joint distribution over the same domains, which the user knows in advance. The user's information about each
+        attribute is subtracted (eq. 17-19), so the result can be below 0. If None, all combinations are equally likely
+        to the user.
 
     Returns
     -------

@@ -1,19 +1,19 @@
-"""Information loss by generalization and noise, from labels, hierarchies and, for some measures, the original table.
+"""Information loss by generalization and noise, measured by labels, hierarchies and, in part, the original table.
 
-There are three kinds of loss. A search over a table of counts can also compute them:
+There are three kinds of loss, which a search over a table of counts can also compute:
 
-- of cells: `height`, `uncertainty`, `ambiguity`, `bits` and a hierarchy's own `width` give the loss of one label of one
-  attribute; a measure is the mean over all quasi-identifier cells;
-- of classes: `discernibility_of`, `average_class_size_of` and `classification_metric_of` take the classes' sizes or
-  class-by-value counts and the number of suppressed records;
-- of the whole table: `kl_divergence`.
+- the loss of cells: `height`, `uncertainty`, `ambiguity`, `bits` and the method `width` of a hierarchy return the loss
+  of one label of one attribute, and a measure is the mean of this loss over all quasi-identifier cells;
+- the loss of classes: the arguments of `discernibility_of`, `average_class_size_of` and `classification_metric_of` are
+  the sizes of the classes (or the counts of values in each class) and the number of suppressed records;
+- the loss of the whole table: `kl_divergence`.
 
-A record is suppressed if all its quasi-identifiers are `*`; a cell at the root of its hierarchy is also `*`. All
-measures except `mean_absolute_error` and `change_rate` raise Unreadable for noisy, perturbed or synthetic
-quasi-identifiers, whose cells are exact but not true, and ValueError for a release without quasi-identifiers. Exact
-cells of a bucketized release lose nothing; `kl_divergence` gives the loss of its buckets. If a release holds a subset
-of the records, only these are counted. Functions that take the dataset read its records as the evaluator, see
-`Release.originals`.
+A record is suppressed if all quasi-identifiers of the record are `*`; a cell whose label is the root of the hierarchy
+is also `*`. All measures except `mean_absolute_error` and `change_rate` raise Unreadable for noisy, perturbed or
+synthetic quasi-identifiers, because their cells are exact but not true. These measures raise ValueError for a release
+without quasi-identifiers. The exact cells of a bucketized release have no loss; `kl_divergence` measures the loss by
+buckets. If a release contains a subset of the records, only the records of this subset count. Functions with the
+argument `dataset` read the original records, which only the evaluator can do; see `Release.originals`.
 """
 
 import math
@@ -36,10 +36,11 @@ from privnb.runtime.validation import validated
 
 
 def height(hierarchy: Any, label: str) -> float:
-    """Return the share of its attribute's levels that a label has climbed: 0 if it is unchanged, and 1 for `*`.
+    """Return the level of a label as a share of the levels of its hierarchy: 0 for an exact value, and 1 for `*`.
 
-    For a label of a taxonomy, the lowest level at which it appears counts. Interval widths are levels above the exact
-    number. In hierarchies without levels (ranges, runs and sets of values), the result is the `width` of the label.
+    The level of a label of a taxonomy is the lowest level at which the label appears. The levels of intervals are the
+    interval widths, above the level of exact numbers. In hierarchies without levels (ranges, runs and sets of values),
+    the result is the `width` of the label.
     """
     if label == SUPPRESSED:
         return 1.0
@@ -53,11 +54,12 @@ def height(hierarchy: Any, label: str) -> float:
 
 
 def uncertainty(hierarchy: Any, label: str) -> float:
-    """Return Xu et al.'s penalty of a cell, from 0 (one value) to 1 (all values).
+    """Return the penalty of a cell by Xu et al., from 0 for a single value to 1 for all values.
 
-    The penalty is the `width` for numbers, and covered leaves / all leaves for categories. In a hierarchy with two
-    leaves, a label of one leaf has the penalty 0, and a label of both leaves has the penalty 1. A label of two of ten
-    leaves has the penalty 0.2, while its `width` is 0.11.
+    For numbers, the penalty is the `width`. For categories, the penalty is the number of covered leaves divided by the
+    number of all leaves, or 0 for a single leaf. In a hierarchy with two leaves, a label of one leaf has the penalty 0,
+    and a label of both leaves has the penalty 1. A label of two of ten leaves has the penalty 0.2, while its `width` is
+    0.11.
     """
     if isinstance(hierarchy, Ranges | Intervals):
         return hierarchy.width(label)
@@ -66,14 +68,14 @@ def uncertainty(hierarchy: Any, label: str) -> float:
 
 
 class OccurringValues(NamedTuple):
-    """The values of an attribute that occur. The attribute's line may be far longer.
+    """The values of an attribute that occur, as positions on a line that may also have many other values.
 
     Attributes
     ----------
     positions : integer array (m,)
         The positions of the values on the line, ascending.
     through : integer array (m + 1,)
-        The number of original records up to each value, beginning with 0 before the first value.
+        The number of original records with one of the first i values, for i from 0 to m.
     """
 
     positions: np.ndarray
@@ -81,20 +83,23 @@ class OccurringValues(NamedTuple):
 
     @classmethod
     def of(cls, positions: IntArray, records: IntArray) -> Self:
-        """Return the values at ascending positions, and the number of records at each, as integer arrays (m,)."""
+        """Return the `OccurringValues` at ascending `positions`, with the number of `records` at each position.
+
+        Both arguments are integer arrays (m,).
+        """
         return cls(positions, np.append(0, np.cumsum(records)))
 
     def under(self, hierarchy: Any, label: str) -> tuple[int, int]:
-        """Return the numbers of values and of records that a label covers."""
+        """Return the number of values and the number of records that a label covers."""
         first, last = hierarchy.ends(label) if issubclass(type(hierarchy), OnALine) else (hierarchy.covered(label),) * 2
         begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
         return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
 
 
 def ambiguity(hierarchy: Any, label: str, occurring: Any) -> float:
-    """Return Iyengar's loss of a cell: the share, from 0 to 1, of the other occurring values that its label covers.
+    """Return Iyengar's loss of a cell, the share of the other occurring values that the cell's label also covers.
 
-    `occurring` holds the attribute's `OccurringValues`.
+    The result is from 0 to 1. `occurring`: the `OccurringValues` of the attribute.
     """
     return max(occurring.under(hierarchy, label)[0] - 1, 0) / max(len(occurring.positions) - 1, 1)
 
@@ -102,8 +107,8 @@ def ambiguity(hierarchy: Any, label: str, occurring: Any) -> float:
 def bits(hierarchy: Any, label: str, occurring: Any) -> float:
     """Return log2 of the number of original records whose value the label covers.
 
-    If the label replaces the value v, the cell loses the label's bits minus the bits of v alone. `occurring` holds the
-    attribute's `OccurringValues`.
+    If the label replaces the value v, the loss of the cell is the bits of the label minus the bits of v alone.
+    `occurring`: the `OccurringValues` of the attribute.
     """
     return float(np.log2(occurring.under(hierarchy, label)[1]))
 
@@ -118,9 +123,10 @@ def bits(hierarchy: Any, label: str, occurring: Any) -> float:
     by_combinations=True,
 )
 def precision(release: Release) -> float:
-    """Return 1 minus the mean `height` of quasi-identifier cells.
+    """Return the precision Prec, which is 1 minus the mean `height` of quasi-identifier cells.
 
-    Cells of a suppressed record have the height 1. The complement is the height loss of Aggarwal and Yu 2008, eq. 8.6.
+    The cells of a suppressed record have the height 1. The mean height, 1 minus the precision, is the height loss of
+    Aggarwal and Yu 2008, eq. 8.6.
 
     Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
     2002, Prec.
@@ -138,20 +144,20 @@ def precision(release: Release) -> float:
     by_combinations=True,
 )
 def certainty_penalty(release: Release) -> float:
-    """Return the mean width of quasi-identifier cells, as a share of their attributes' domains.
+    """Return the mean width of quasi-identifier cells, as a share of the width of the attribute's domain.
 
-    For numbers, the width is interval width / domain width; for taxonomies, it is (leaves covered - 1) / (leaves - 1).
-    Each cell of a suppressed record counts 1. The benchmarks compare tools by this number. Categories are treated like
-    numbers, unlike in `normalized_certainty_penalty`.
+    For numbers, the share is interval width / domain width; for taxonomies, the share is (leaves covered - 1) / (leaves
+    - 1). Each cell of a suppressed record counts as 1. The benchmarks of this package compare tools by this number.
+    Unlike `normalized_certainty_penalty`, this measure treats categories in the same way as numbers.
 
-    Source: Ghinita et al., VLDB 2007 (the mean); Iyengar, KDD 2002 (the cells).
+    Source: Ghinita et al., VLDB 2007 (for the mean); Iyengar, KDD 2002 (for the loss of a cell).
     """
     return _mean(release, _width)
 
 
 @validated
 def penalty_by_attribute(release: Release) -> dict[str, float]:
-    """Return, by name, the certainty penalty of each quasi-identifier, from 0 (exact) to 1 (suppressed)."""
+    """Return the certainty penalty of each quasi-identifier, by name, from 0 (exact) to 1 (suppressed)."""
     return {name: float(total / release.record_count) for name, total in _sums(release, _width).items()}
 
 
@@ -165,10 +171,11 @@ def penalty_by_attribute(release: Release) -> dict[str, float]:
     by_combinations=True,
 )
 def normalized_certainty_penalty(release: Release) -> float:
-    """Return the mean `uncertainty` of quasi-identifier cells, with equal weights of attributes.
+    """Return the mean `uncertainty` of quasi-identifier cells; all attributes have equal weights.
 
-    A cell of categories counts covered leaves / all leaves unless it is exact. Each cell of a suppressed record counts
-    1. As a mean over cells, the measure is Ghinita et al.'s global certainty penalty (VLDB 2007).
+    The uncertainty of a cell with categories is covered leaves / all leaves, or 0 if the cell is exact. Each cell of a
+    suppressed record counts as 1. The measure is a mean over cells, and is therefore the global certainty penalty of
+    Ghinita et al. (VLDB 2007).
 
     Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006, NCP.
     """
@@ -187,8 +194,8 @@ def normalized_certainty_penalty(release: Release) -> float:
 def loss_metric(dataset: Dataset, release: Release) -> float:
     """Return the mean `ambiguity` of quasi-identifier cells.
 
-    A value that nobody has does not count, unlike in `certainty_penalty`. Each cell of a suppressed record counts 1 if
-    its attribute has at least two values. Aggarwal and Yu 2008, eq. 8.7, give the same measure.
+    Unlike in `certainty_penalty`, a value that nobody has does not count. Each cell of a suppressed record counts as 1
+    if at least two values of the attribute occur. Aggarwal and Yu 2008, eq. 8.7, define the same measure.
 
     Source: Iyengar, "Transforming Data to Satisfy Privacy Constraints", KDD 2002, LM.
     """
@@ -206,13 +213,13 @@ def loss_metric(dataset: Dataset, release: Release) -> float:
     by_combinations=True,
 )
 def non_uniform_entropy(dataset: Dataset, release: Release) -> float:
-    """Return the mean over cells of -log2 of the original value's share among the records that the cell covers.
+    """Return the mean over cells of -log2 p, where p is the share of the original value among the covered records.
 
-    The mean is at most log2 of the number of records. If a rare value is merged with a common value, the few records
-    with the rare value lose much information, and the other records lose little. Shares are taken over the whole table.
-    A suppressed record loses -log2 of the shares of its values in the table; if all records are suppressed, the loss is
-    the mean entropy of the attributes. The measure is that of de Waal and Willenborg, 1999, divided by the number of
-    cells.
+    The mean is at most log2 of the number of records. If a rare value is merged with a common value, the loss is large
+    for the few records with the rare value, and small for the other records. The shares are computed over the records
+    of the whole table. The loss of a suppressed cell is -log2 of the share of its original value in the table; if all
+    records are suppressed, the measure is the mean entropy of the attributes. The measure is that of de Waal and
+    Willenborg, 1999, divided by the number of cells.
 
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009.
     """
@@ -232,9 +239,9 @@ def non_uniform_entropy(dataset: Dataset, release: Release) -> float:
     by_combinations=True,
 )
 def discernibility(release: Release) -> float:
-    """Count the ordered pairs of indistinguishable records, from n (all records differ) to n squared.
+    """Return the number of ordered pairs of indistinguishable records, from n (all records differ) to n squared.
 
-    A suppressed record counts as n pairs, as if it were indistinguishable from every other record.
+    A suppressed record counts as n pairs, as if it were indistinguishable from every record.
 
     Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005, DM.
     """
@@ -242,7 +249,7 @@ def discernibility(release: Release) -> float:
 
 
 def discernibility_of(sizes: Any, suppressed: int = 0) -> float:
-    """Return `discernibility` from the sizes of unsuppressed classes and the number of suppressed records."""
+    """Return `discernibility`, given the sizes of the unsuppressed classes and the number of suppressed records."""
     sizes = np.asarray(sizes, dtype=np.int64)
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
@@ -258,9 +265,9 @@ def discernibility_of(sizes: Any, suppressed: int = 0) -> float:
 def average_class_size(release: Release) -> float:
     """Return the mean size of the equivalence classes.
 
-    The mean size, divided by the requested k, is C_avg, which is 1 at best. This function does not divide by the
-    achieved k, because a release that hides nobody would then have the best value. All suppressed records form one
-    class.
+    The mean size divided by the requested k is the measure C_avg, whose best value is 1. This function does not divide
+    the mean size by the achieved k, because an unchanged table with unique records would then have the best value. All
+    suppressed records are one class.
 
     Source: LeFevre et al., ICDE 2006, C_avg.
     """
@@ -268,12 +275,12 @@ def average_class_size(release: Release) -> float:
 
 
 def average_class_size_of(sizes: Any, suppressed: int = 0) -> float:
-    """Return `average_class_size` from the sizes of unsuppressed classes and the number of suppressed records."""
+    """Return `average_class_size`, given the sizes of the unsuppressed classes and the number of suppressed records."""
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
 def classification_metric_of(counts: IntArray, suppressed: int = 0) -> float:
-    """Return the share of people who are suppressed or do not have the most common value of their class."""
+    """Return the share of people who are suppressed, or who do not have the most common value of their class."""
     errors = counts.sum() - counts.max(axis=1).sum()
     return float((errors + suppressed) / (counts.sum() + suppressed))
 
@@ -289,14 +296,17 @@ def classification_metric_of(counts: IntArray, suppressed: int = 0) -> float:
     by_combinations=True,
 )
 def kl_divergence(dataset: Dataset, release: Release) -> float:
-    """Return the divergence of the empirical distribution of all published columns from its reconstruction.
+    """Return the divergence of the original distribution of all published columns from the reconstructed distribution.
 
-    Each record is compared with its own class, spread over the values of the public domain that its labels cover. If
-    classes do not overlap (global recoding), the result is the divergence of the two tables; if classes overlap (local
-    recoding), the result is at least that divergence. A suppressed record is spread over all combinations. Bucketized
-    values of each sensitive attribute are spread separately over the records of their bucket.
+    The divergence is that of Kullback and Leibler. In the reconstruction, the records of a class are spread evenly over
+    the values of the public domain that the labels of the class cover. Each original record is compared with the
+    reconstruction of its own class. If classes do not overlap (global recoding), the result is the divergence between
+    the two tables; if classes overlap (local recoding), the result is at least this divergence. A suppressed record is
+    spread over all combinations of values. The bucketized values of each sensitive attribute are spread over the
+    records of the bucket, separately for each attribute.
 
-    Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
+    Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, for a release without additional
+    marginals.
     """
     dataset, names, schema = release.originals(dataset), _quasi_identifiers(release), release.schema
     if untrue := release.treated(*UNTRUE):
@@ -332,7 +342,7 @@ def kl_divergence(dataset: Dataset, release: Release) -> float:
     by_combinations=True,
 )
 def suppressed_records(release: Release) -> int:
-    """Count the people whose quasi-identifiers are all `*`; their rows are still in the table.
+    """Return the number of people whose quasi-identifiers are all `*`; the rows of these people are still in the table.
 
     Source: counted from the labels.
     """
@@ -349,7 +359,7 @@ def suppressed_records(release: Release) -> int:
     by_combinations=True,
 )
 def suppressed_cells(release: Release) -> int:
-    """Count the quasi-identifier cells that are `*`, including those of suppressed records.
+    """Return the number of quasi-identifier cells that are `*`, including the cells of suppressed records.
 
     Source: counted from the labels.
     """
@@ -366,11 +376,11 @@ def suppressed_cells(release: Release) -> int:
     unit="share of the domain",
 )
 def mean_absolute_error(dataset: Dataset, release: Release) -> float:
-    """Return the mean distance by which noise moves numbers, in widths of their domains.
+    """Return the mean absolute difference between noisy and original numbers, in units of the width of the domain.
 
-    The mean exceeds 1 if numbers move by more than the width of the domain on average. A missing number that stays
-    missing is not moved. A missing number that becomes a number, or a number that becomes missing, is moved by the
-    width of the domain. Raises Unreadable if no numbers of the dataset are noisy or perturbed, and for synthetic rows.
+    The mean exceeds 1 if the mean difference is larger than the width of the domain. The difference is 0 for a missing
+    number that remains missing, and the width of the domain if only one of the two numbers is missing. Raises
+    Unreadable if no numbers of the dataset are noisy or perturbed, or if the rows are synthetic.
 
     Source: this package.
     """
@@ -391,9 +401,9 @@ def mean_absolute_error(dataset: Dataset, release: Release) -> float:
     unit="share of records",
 )
 def change_rate(dataset: Dataset, release: Release) -> float:
-    """Return the mean share of changed cells over noisy and perturbed attributes with categories.
+    """Return the share of changed cells, as a mean over noisy and perturbed attributes with categories.
 
-    Raises Unreadable if there are no such attributes, and for synthetic rows.
+    Raises Unreadable if there are no such attributes, or if the rows are synthetic.
 
     Source: this package.
     """
@@ -402,7 +412,7 @@ def change_rate(dataset: Dataset, release: Release) -> float:
 
 @validated
 def noise_losses(dataset: Dataset, release: Release) -> dict[str, float]:
-    """Return the distortion by noise, separately for numbers and categories.
+    """Return the distortion by noise, separately for numbers and for categories.
 
     Parameters
     ----------
@@ -412,8 +422,8 @@ def noise_losses(dataset: Dataset, release: Release) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        `{"mean_absolute_error": ...}` if numbers are noisy, `{"change_rate": ...}` if categories are noisy, or both
-        entries.
+        The entry `mean_absolute_error` if numbers are noisy or perturbed, and the entry `change_rate` if categories are
+        noisy or perturbed.
 
     Raises
     ------
@@ -445,9 +455,9 @@ def list_perturbed(
     dataset : Dataset
     release : Release
     what : str
-        The columns in an error: "numbers", "categories" or "columns".
+        The word for the columns in the text of an error: "numbers", "categories" or "columns".
     numeric : collection of bool
-        True for columns of numbers, False for columns of categories.
+        The kinds of columns to return: True for columns of numbers, and False for columns of categories.
 
     Returns
     -------
@@ -474,7 +484,7 @@ def _ways(release: Release, names: Iterable[str]) -> str:
 
 
 def _quasi_identifiers(release: Release) -> list[str]:
-    """Return the names of the quasi-identifiers; raise an error if the cells are not labels."""
+    """Return the names of the quasi-identifiers; raise an error if their cells are not labels."""
     untrue = [name for name in release.schema.quasi_identifiers if release.columns[name].kind in UNTRUE]
     if untrue:
         kinds = " and ".join(dict.fromkeys(release.columns[name].kind for name in untrue))
@@ -488,22 +498,22 @@ def _quasi_identifiers(release: Release) -> list[str]:
 
 
 def _labels(release: Release) -> Any:
-    """Return the size of each set of records with equal quasi-identifiers, (sets,), and `Release.labels_alike`."""
+    """Return the number of records in each set with equal quasi-identifiers, (sets,), and `Release.labels_alike`."""
     _quasi_identifiers(release)  # raises an error for cells that are not labels
     return np.bincount(release.equivalence_classes, release.times).astype(np.int64), release.labels_alike
 
 
 def _mean(release: Release, loss: Callable[..., float], *known: Any) -> float:
-    """Return the mean of `loss(hierarchy, label, ...)` over quasi-identifier cells, computed once for each label.
+    """Return the mean of `loss(hierarchy, label, ...)` over quasi-identifier cells; each label is computed once.
 
-    `known` holds further arguments of the loss by attribute, `{name: argument}`.
+    `known`: further arguments of the loss, each of which is a dict `{name: argument}` by attribute.
     """
     sums = _sums(release, loss, *known)
     return float(sum(sums.values(), 0.0) / release.record_count / len(sums))
 
 
 def _sums(release: Release, loss: Callable[..., float], *known: Any) -> Any:
-    """Return the sum of `loss` over the cells of each quasi-identifier, by name."""
+    """Return, by name, the sum of `loss` over the cells of each quasi-identifier."""
     (sizes, labels), sums = _labels(release), {}
     for name, (codes, distinct) in labels.items():
         arguments, hierarchy = [each[name] for each in known], release.hierarchies[name]
@@ -512,7 +522,10 @@ def _sums(release: Release, loss: Callable[..., float], *known: Any) -> Any:
 
 
 def _stars(release: Release) -> tuple[Any, IntArray]:
-    """Return the size of each set of `_labels` and its number of `*` quasi-identifiers, as two integer arrays."""
+    """Return the size of each set of `_labels`, and the number of quasi-identifiers that are `*` in the set.
+
+    The results are two integer arrays (sets,).
+    """
     sizes, labels = _labels(release)
     return sizes, np.sum([(values.astype(object) == SUPPRESSED)[codes] for codes, values in labels.values()], axis=0)
 
@@ -525,7 +538,7 @@ def _sizes(release: Release) -> tuple[IntArray, int]:
 
 
 def _occurring(dataset: Dataset, release: Release) -> Any:
-    """Return the values of each quasi-identifier that occur in the original, by name."""
+    """Return, by name, the `OccurringValues` of each quasi-identifier in the original."""
     dataset, found = release.originals(dataset), {}
     for name in _quasi_identifiers(release):
         hierarchy = release.hierarchies[name]
@@ -542,17 +555,17 @@ def _width(hierarchy: Any, label: str) -> float:
 
 
 def _log_values(hierarchy: Any, label: str) -> float:
-    """Return log2 of the number of values that a label covers, counted by runs and not by a list of values."""
+    """Return log2 of the number of values that a label covers, computed from runs and not from a list of values."""
     return np.log2(np.sum(np.diff(hierarchy.runs(label)) + 1))
 
 
 def _log_count(codes: Any, times: Any) -> Any:
-    """Return log2 of the number of records with each row's code, (n,); `times` counts the records of each row."""
+    """Return log2 of the number of records with each row's code, (n,); `times` is the number of records of each row."""
     return np.log2(np.bincount(codes, times)[codes])
 
 
 def _grouped(codes: Any, columns: Any) -> Any:
-    """Return a number from 0 for each record, which is the same for records with equal `codes` and columns: (n,)."""
+    """Return the number of each record's group, (n,); the records of a group have equal `codes` and equal `columns`."""
     for column in columns:
         own, distinct = factorize(column)
         codes = factorize(codes * (len(distinct) + 1) + own)[0]  # a missing value has the code -1

@@ -1,6 +1,6 @@
-"""The loss by masking of numbers, and the re-identification of masked records, as in the literature on masking.
+"""The loss by masking of numbers, and the re-identification of masked records, by measures from the masking literature.
 
-Each measure compares the masked numbers of a release with the original records of its rows.
+Each measure compares the masked numbers of each row of a release with the numbers of the row's original record.
 """
 
 import math
@@ -30,9 +30,9 @@ WINDOWS = np.arange(1, 11) / 100  # intervals of ranks, as shares of the records
     format="{:%} of the variation",
 )
 def lost_variation(dataset: Dataset, release: Release) -> float:
-    """Return SSE / SST: the squared errors of masked numbers, divided by the squared deviations from the mean.
+    """Return SSE / SST, the sum of squared errors of masked numbers divided by the sum of squares around the mean.
 
-    The result is a mean over attributes. The result can exceed 1 for noise.
+    The result is a mean over attributes. For noise, the result can exceed 1.
 
     Source: Domingo-Ferrer and Mateo-Sanz, "Practical data-oriented microaggregation", IEEE TKDE 14(1), 2002, section 2
     (for standardized attributes).
@@ -51,7 +51,7 @@ def lost_variation(dataset: Dataset, release: Release) -> float:
     unit="points",
 )
 def masking_loss(dataset: Dataset, release: Release) -> float:
-    """Return 20 times the sum of the five `masking_losses`, which is 100 if each of them is 1.
+    """Return 20 times the sum of the five `masking_losses`, which is 100 if each of the five losses is 1.
 
     Source: Domingo-Ferrer and Torra, "A quantitative comparison of disclosure control methods for microdata", in
     Confidentiality, Disclosure and Data Access, 2001; Aggarwal and Yu 2008, section 3.6.1.
@@ -60,9 +60,10 @@ def masking_loss(dataset: Dataset, release: Release) -> float:
 
 
 def masking_losses(dataset: Dataset, release: Release) -> Any:
-    """Return the five parts of `masking_loss`: mean relative differences, and absolute differences for correlations.
+    """Return the five parts of `masking_loss`, which are mean differences between original and masked numbers.
 
-    A number that is 0 in the original has no relative difference and is left out.
+    The differences are relative, except for correlations, whose differences are absolute. A number that is 0 in the
+    original has no relative difference and is left out.
 
     Parameters
     ----------
@@ -72,15 +73,15 @@ def masking_losses(dataset: Dataset, release: Release) -> Any:
     Returns
     -------
     dict of str to float
-        The losses "cells", "means", "covariances", "variances" and "correlations", from 0; lower is better.
+        The losses "cells", "means", "covariances", "variances" and "correlations", each at least 0; lower is better.
 
     Raises
     ------
     Unreadable
         If no number is masked, or if the rows are synthetic.
 
-    Source: Domingo-Ferrer and Torra, 2001. The last sum of the source is printed for i <= j over p (p - 1) / 2 pairs,
-    but i < j is meant; the diagonal adds 0.
+    Source: Domingo-Ferrer and Torra, 2001. In the last sum of the source, i <= j is a misprint of i < j, because the
+    sum is divided by p (p - 1) / 2 pairs; the terms on the diagonal are 0.
     """
     original, masked = _numbers(dataset, release)
     _varying(original)
@@ -105,9 +106,10 @@ def masking_losses(dataset: Dataset, release: Release) -> Any:
     unit="share of records",
 )
 def nearest_record_rate(dataset: Dataset, release: Release) -> float:
-    """Return the share of masked records whose nearest original is their own, by standardized masked numbers.
+    """Return the share of masked records for which the nearest original record is the record's own original.
 
-    If several originals are equally near, they share the count. A random guess is correct for one record in n.
+    The distance is computed from the standardized masked numbers. If m originals are equally near and one of them is
+    the record's own, the record counts as 1 / m. A random guess is correct for one in n records.
 
     Source: Domingo-Ferrer and Torra 2001, distance-based record linkage; Aggarwal and Yu 2008, section 3.6.1, DLD.
     """
@@ -123,7 +125,7 @@ def nearest_record_rate(dataset: Dataset, release: Release) -> float:
     unit="share of records",
 )
 def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
-    """Return the share of masked records whose own original is among the two nearest originals; by chance, it is 2 / n.
+    """Return the share of masked records whose own original is one of the two nearest originals; by chance, 2 / n.
 
     Source: Aggarwal and Yu 2008, section 8.2.1 ("linked to 2nd nearest").
     """
@@ -139,14 +141,14 @@ def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
     unit="share of numbers",
 )
 def rank_interval_rate(dataset: Dataset, release: Release) -> float:
-    """Return the share of original numbers within an interval of ranks around their masked number.
+    """Return the share of original numbers that are within an interval of ranks around the masked number.
 
-    The interval contains the originals whose rank differs from the rank of the masked number among them by at most p
-    percent of the number of records. The result is a mean over p = 1 to 10 and over attributes; by chance, it is about
-    0.1.
+    The masked number has a rank among the original numbers of the attribute. The interval contains the original numbers
+    whose rank differs from this rank by at most p percent of the number of records. The result is a mean over p = 1 to
+    10 and over attributes; by chance, the result is about 0.1.
 
-    Source: Domingo-Ferrer and Torra 2001, rank-based interval disclosure; Aggarwal and Yu 2008, sections 3.6.1 (ID,
-    whose width is not fixed there) and 8.2.1.
+    Source: Domingo-Ferrer and Torra 2001, rank-based interval disclosure; Aggarwal and Yu 2008, sections 3.6.1 (ID, for
+    which the book does not fix the width of the interval) and 8.2.1.
     """
     original, masked = _points(dataset, release)
     rates, n = [], len(original)
@@ -161,7 +163,10 @@ def rank_interval_rate(dataset: Dataset, release: Release) -> float:
 
 
 def _linked(dataset: Dataset, release: Release, nearest: int) -> float:
-    """Return the share of masked records whose own original is among the `nearest`; ties share the count."""
+    """Return the share of masked records whose own original is one of the `nearest` originals.
+
+    If originals are equally near, a record counts as the probability that its own original is among the nearest ones.
+    """
     original, masked = _points(dataset, release)
     if len(original) > MAX_RECORDS:
         raise Unreadable(
@@ -181,10 +186,10 @@ def _linked(dataset: Dataset, release: Release, nearest: int) -> float:
 
 
 def _numbers(dataset: Dataset, release: Release) -> Any:
-    """Return the original and the masked numbers, row by row, as two float arrays (rows, attributes).
+    """Return the original numbers and the masked numbers of the same rows, as two float arrays (rows, attributes).
 
-    Two missing numbers count as equal; a missing number and a number differ by the width of the domain. Raises
-    Unreadable if no numbers are masked.
+    Missing numbers are replaced, so that two missing numbers are equal, and a missing number and a number differ by the
+    width of the domain. Raises Unreadable if no numbers are masked.
     """
     columns = {name: [each.astype(float) for each in pair] for name, pair in _masked(dataset, release).items()}
     for name, (own, seen) in columns.items():
@@ -195,7 +200,7 @@ def _numbers(dataset: Dataset, release: Release) -> Any:
 
 
 def _points(dataset: Dataset, release: Release) -> Any:
-    """Return the same as `_numbers`, but with missing numbers equal to each other and far from all numbers."""
+    """Return the results of `_numbers`, but with a number far from all others in place of each missing number."""
     columns, schema = _masked(dataset, release), dataset.schema
     points = {
         name: [schema[name].numbers.points(each.astype(float)) for each in pair] for name, pair in columns.items()
@@ -204,7 +209,7 @@ def _points(dataset: Dataset, release: Release) -> Any:
 
 
 def _masked(dataset: Dataset, release: Release) -> Any:
-    """Return the original and the released columns of masked numbers, as `{name: two arrays}`.
+    """Return, by name, the original and the released column of each attribute with masked numbers.
 
     Raises Unreadable if no numbers are masked.
     """
@@ -214,7 +219,10 @@ def _masked(dataset: Dataset, release: Release) -> Any:
 
 
 def _varying(original: FloatArray) -> Any:
-    """Return each attribute's squared deviations from its mean, as a float array (attributes,), all above 0."""
+    """Return the sum of each attribute's squared deviations from its mean, as a float array (attributes,).
+
+    Raises Unreadable if a sum is 0.
+    """
     squares = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
     if not squares.all():
         raise Unreadable(
@@ -225,7 +233,7 @@ def _varying(original: FloatArray) -> Any:
 
 
 def _relative(before: FloatArray, after: FloatArray) -> Any:
-    """Return the mean of the relative differences where `before` is not 0; 0 if it is 0 everywhere."""
+    """Return the mean relative difference over entries where `before` is not 0, or 0 if there are no such entries."""
     some = before != 0
     return float(np.mean(np.abs((before - after)[some] / before[some]))) if some.any() else 0.0
 

@@ -1,7 +1,7 @@
-"""The utility of a release for the miners of honest users and of adversaries (Sramka et al. 2010, section 2).
+"""The utility of a release for miners of honest users and for miners of adversaries (Sramka et al. 2010, section 2).
 
-Both utilities are a sum over people of an interest weight times a function of the guess. All arrays hold one entry for
-each person, in the same order. The functions score guesses of any origin.
+Good utility and anti-utility are both sums over people of an interest weight times a function of the guess. All arrays
+have one entry for each person, in the same order. The functions can score guesses of any origin.
 """
 
 import math
@@ -26,16 +26,19 @@ ErrorFunction = Callable[[Any, Any], Any]  # from guesses and true values to one
 
 
 def exact_match(predicted: Any, true: Any) -> FloatArray:
-    """Return the error implication of classification accuracy: 1 if the guess is right, and 0 otherwise.
+    """Return the error implication of classification accuracy, which is 1 if a guess is correct and 0 otherwise.
 
-    Section 2.3.
+    Source: Sramka et al. 2010, section 2.3.
     """
     predicted, true = _comparable(predicted, true)
     return (predicted == true).astype(float)
 
 
 def within(tolerance: float) -> ErrorFunction:
-    """Return an error implication for numbers: 1 if a guess is at most `tolerance` from the truth, and 0 otherwise.
+    """Return an error implication for numbers.
+
+    The error implication is a function that returns 1 if a guess differs from the truth by at most `tolerance`, and 0
+    otherwise.
 
     The tolerance is in the unit of the target.
     """
@@ -57,10 +60,10 @@ COMBINATIONS: dict[How, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.m
 
 @validated
 def combine(values: Any, how: How) -> FloatArray:
-    """Combine the values of several fields into one for each person: their "sum", "any" (largest) or "all" (smallest).
+    """Return one value for each person, combined from the values of several fields.
 
-    `values` has, for each field, an array (n,) of error implications or reductions. The paper does not state how fields
-    are combined.
+    `values`: for each field, an array (n,) of error implications or error reductions. `how`: "sum" returns the sum,
+    "any" the largest and "all" the smallest of a person's values. The paper does not state how to combine fields.
     """
     return COMBINATIONS[how](np.asarray(values, dtype=float), axis=0)
 
@@ -78,7 +81,7 @@ def combine(values: Any, how: How) -> FloatArray:
 def good_utility(
     predicted: Any, true: Any, error: ErrorFunction = exact_match, weights: ArrayLike | None = None
 ) -> float:
-    """Return U_good, a weighted sum of error implications; by default, the number of correct predictions.
+    """Return the good utility, a weighted sum of error implications; by default, the number of correct predictions.
 
     A prediction of a missing number is never correct.
 
@@ -86,10 +89,10 @@ def good_utility(
     ----------
     predicted, true : array (n,)
     error : function
-        A function of both arrays that returns an array (n,): high if there is no error, and low or negative if the
-        error is serious.
+        The error implication, a function of both arrays that returns an array (n,). The values are high if there is no
+        error, and low or negative if the error is serious.
     weights : array (n,), optional
-        The interest in each person; by default, 1.
+        The interest weight of each person; by default, 1.
 
     Source: Sramka et al. 2010, section 2.3.
     """
@@ -106,7 +109,7 @@ def good_utility(
     format="{:%}",
 )
 def utility_decline(original: float, sanitized: float) -> float:
-    """Return the relative loss of good utility, the paper's delta.
+    """Return the relative loss of good utility, which the paper calls delta.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ def utility_decline(original: float, sanitized: float) -> float:
     Returns
     -------
     float
-        The loss: 0 if nothing is lost, and at most 1 if the error implication is never negative.
+        The loss, which is 0 if no utility is lost, and at most 1 if the error implication is never negative.
 
     Raises
     ------
@@ -135,18 +138,18 @@ def utility_decline(original: float, sanitized: float) -> float:
 
 @validated
 def utility_preserving(originals: ByMiner, sanitized: ByMiner) -> tuple[float, str]:
-    """Return the delta of (1 - delta, L)-utility preservation, and the miner with the largest decline. Section 2.3.
+    """Return the delta of (1 - delta, L)-utility preservation in section 2.3, and the miner with the largest decline.
 
     Parameters
     ----------
     originals, sanitized : dict of str to float
-        The good utility by the name of a miner, for the same set L of miners.
+        The good utility of each miner, by the name of the miner. Both dicts must have the same set L of miners.
 
     Returns
     -------
     delta : float
     name : str
-        The name of the miner.
+        The name of the miner with the largest decline.
     """
     if set(originals) != set(sanitized):
         raise UsageError(
@@ -158,22 +161,27 @@ def utility_preserving(originals: ByMiner, sanitized: ByMiner) -> tuple[float, s
 
 
 def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -> BoolArray:
-    """Return whether the guess about each person is `c` %-nearer to the truth than the released cell.
+    """Return whether the guess about each person is c%-nearer to the truth than the released cell, as an array (n,).
 
-    The distance of a number to the truth is the absolute difference. The distance of a label is its length, from low to
-    high end inclusive (40-44 has length 5; a label of categories has the number of leaves that it covers), and infinite
-    for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell and its
-    distance is at most (100 - c) % of the cell's distance, or if it is exact: a single value, or a number that rounds
-    to the truth in steps of its domain. With c = 0, any improvement counts; with c = 100, only the exact value counts.
-    The larger c is, the fewer guesses count. No guess is nearer than an unchanged cell. If the true number is missing,
-    no number is nearer to it, but a label that covers missing numbers may be. Section 2.4.
+    The distance between a number and the truth is the absolute difference. The distance between a label and the truth
+    is the length of the label, including both ends: 40-44 has the length 5, and a label of categories has the number of
+    leaves that it covers. A guess that is a label and does not cover the truth has an infinite distance.
+
+    A guess counts if it is strictly nearer than the released cell and if its distance is at most (100 - c)% of the
+    cell's distance. A guess also counts if it is exact, which means that it is the true single value, or a number that
+    rounds to the truth in steps of the domain. With c = 0, any improvement counts; with c = 100, only an exact guess
+    counts. If c is larger, fewer guesses count. No guess is nearer than an unchanged cell. If the true number is
+    missing, no number is nearer than the cell, but a label that covers missing numbers may be nearer.
+
+    Source: Sramka et al. 2010, section 2.4.
 
     Parameters
     ----------
     predicted, released, true : array (n,)
-        Guesses and released cells are both numbers, or both labels.
+        The guesses, the released cells and the true values. Guesses and released cells must be both numbers or both
+        labels.
     c : float
-        A percentage, 0 to 100.
+        A percentage, from 0 to 100.
     hierarchy : Generalization
         The hierarchy of the target.
 
@@ -184,7 +192,7 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
     Raises
     ------
     ValueError
-        For c outside 0 to 100, or if numbers are compared with labels.
+        If c is not from 0 to 100, or if numbers are compared with labels.
     """
     check_c(c)
     predicted, released = _comparable(predicted, released)
@@ -205,7 +213,7 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
 
 
 def check_c(c: float) -> None:
-    """Raise ValueError unless `c` is a percentage."""
+    """Raise ValueError unless `c` is a percentage from 0 to 100."""
     if not (expect.is_number(c) and 0 <= c <= 100):
         raise UsageError(
             "`c` must be a percentage from 0 (any improvement) to 100 (the exact value); got "
@@ -230,14 +238,15 @@ def check_c(c: float) -> None:
     },
 )
 def anti_utility(reduction: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Return U_bad, a weighted sum of error reductions; by default, the number of nearer predictions.
+    """Return the anti-utility U_bad, a weighted sum of error reductions; by default, the number of nearer predictions.
 
     Parameters
     ----------
     reduction : array (n,)
         The error reduction of each person's guess, such as the result of `nearer`.
     weights : array (n,), optional
-        The owner's interest in protecting each person: 1 by default (scenarios A and B), or `draw_weights` (C).
+        The owner's interest in the protection of each person. By default, the weights are 1 (scenarios A and B); for
+        scenario C, use `draw_weights`.
 
     Source: Sramka et al. 2010, section 2.4.
     """
@@ -246,10 +255,10 @@ def anti_utility(reduction: ArrayLike, weights: ArrayLike | None = None) -> floa
 
 @validated
 def average_and_worst(by_miner: ByMiner) -> tuple[float, float, str]:
-    """Return the average and the largest of anti-utilities by miner, and the name of the worst miner. Section 2.4.
+    """Return the mean and the largest of the miners' anti-utilities in section 2.4, and the name of the worst miner.
 
-    An adversary who does not know which miner is best reaches the average. If several miners are equally good, the
-    function names the first one.
+    An adversary who does not know which miner is best, and chooses one at random, has the mean anti-utility in
+    expectation. The worst miner is the miner with the largest anti-utility; among equal miners, the first one.
     """
     if not by_miner:
         raise UsageError("`by_miner` must hold the result of at least one miner; got an empty mapping.")
@@ -259,7 +268,7 @@ def average_and_worst(by_miner: ByMiner) -> tuple[float, float, str]:
 
 @validated
 def draw_weights(n: int, share: Share, *, rng: Randomness) -> FloatArray:
-    """Draw interest weights that protect a random share of n people, and at least one person.
+    """Draw interest weights that protect a random share of n people, but at least one person.
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people (5%). The paper does not state how these people were
     chosen; this function draws them at random.
@@ -274,7 +283,7 @@ def draw_weights(n: int, share: Share, *, rng: Randomness) -> FloatArray:
     Returns
     -------
     float array (n,)
-        An array of ones and zeros.
+        The weights, which are 1 for each person to protect and 0 for all other people.
     """
     if not (expect.is_whole(n) and 1 <= n < 2**31):
         raise UsageError(f"`n` must be a number of people, at least 1; got {expect.describe_value(n)}.")
@@ -285,16 +294,17 @@ def draw_weights(n: int, share: Share, *, rng: Randomness) -> FloatArray:
 
 @validated
 def first_occurrences(table: pd.DataFrame) -> BoolArray:
-    """Return whether each record is the first record with its released row: boolean array (n,).
+    """Return, as a boolean array (n,), whether each record is the first one with its released row.
 
-    With these weights, measures count distinct released rows instead of people. The paper does not state whether its
-    Table 2 counts rows or people; the k-anonymity columns of Table 2 fit distinct rows.
+    If the result is used as weights, measures count distinct released rows instead of people. The paper does not state
+    whether its Table 2 counts rows or people; the k-anonymity columns of Table 2 are consistent with counts of distinct
+    rows.
     """
     return ~table.duplicated().to_numpy()
 
 
 def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[..., FloatArray]:
-    """Return a function from a table to interest weights, by a condition on the columns.
+    """Return a function that computes interest weights from a table, by a condition on the columns.
 
     An example of section 2.3 is `interest("sex == 'Female' and age > 55", 10)`.
 
@@ -303,12 +313,12 @@ def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[
     condition : str
         See `conditions.parse_condition`.
     weight, otherwise : float
-        The weight of people who meet the condition, and the weight of all other people; from 0.
+        The weight of people who meet the condition, and the weight of all other people; both are at least 0.
 
     Returns
     -------
     function
-        A function from a table of n records to a float array (n,).
+        A function that takes a table of n records and returns a float array (n,).
     """
     for name, number in (("weight", weight), ("otherwise", otherwise)):
         if not (expect.is_number(number) and number >= 0):
@@ -325,7 +335,9 @@ def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[
 
 @validated
 def parse_interest(text: str) -> Callable[..., FloatArray]:
-    """Parse interest weights from "CONDITION: WEIGHT, WEIGHT OF ALL OTHERS"; the second weight is 1 by default.
+    """Return the result of `interest` for a text of the form "CONDITION: WEIGHT, WEIGHT OF ALL OTHERS".
+
+    The second weight may be left out, and is then 1.
 
     >>> parse_interest("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
     [1.0, 0.0]
@@ -343,10 +355,11 @@ def parse_interest(text: str) -> Callable[..., FloatArray]:
 
 @validated
 def worst_by_person(by_miner: ByMiner) -> FloatArray:
-    """Return the value of each person's worst miner, as an array (n,), from arrays (n,) by the name of the miner.
+    """Return, as an array (n,), the largest value that any miner has for each person.
 
-    The weighted sum of these values is the anti-utility of an adversary who always knows which miner to trust. No
-    miner, and no choice among the miners' guesses, reaches more.
+    `by_miner`: an array (n,) of values for each miner, by the name of the miner. The weighted sum of the result is the
+    anti-utility of an adversary who knows the best miner for each person. No single miner and no choice among the
+    guesses of the miners has a larger anti-utility.
     """
     if not by_miner:
         raise UsageError("`by_miner` must hold the result of at least one miner; got an empty mapping.")
@@ -354,13 +367,16 @@ def worst_by_person(by_miner: ByMiner) -> FloatArray:
 
 
 def sum_weighted(values: Any, weights: ArrayLike | None = None) -> float:
-    """Return the sum over people of an interest weight, 1 by default, times a value."""
+    """Return the sum over people of the interest weight (by default, 1) times the value."""
     values = np.asarray(values, dtype=float)
     return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
 
 
 def _comparable(predicted: Any, other: Any) -> tuple[Array, Array]:
-    """Return both arguments as arrays if they have the same length and are both numbers or both labels."""
+    """Return both arguments as arrays; raise ValueError unless they have the same length and are comparable.
+
+    Two arrays are comparable if both contain numbers or both contain labels.
+    """
     predicted, other = np.asarray(predicted), np.asarray(other)
     if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
         raise UsageError(
@@ -379,7 +395,7 @@ def _step(hierarchy: Any) -> float:
 
 
 def label_lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
-    """Return the number of values that each label covers, or the length of its interval if `numeric`: array (n,)."""
+    """Return the number of values that each label covers, or the length of each interval if `numeric`: array (n,)."""
     codes, distinct = factorize(np.asarray(labels, dtype=object), use_na_sentinel=False)
     if numeric:
         low, high = _bounds(distinct, hierarchy)
@@ -406,7 +422,7 @@ def _covers(labels: Any, true: Any, hierarchy: Any) -> BoolArray:
 
 
 def _bounds(labels: Any, hierarchy: Any) -> FloatArray:
-    """Return the low and the high end of each label of numbers; NaN if missing: float array (2, labels)."""
+    """Return the low and the high end of each label of numbers as a float array (2, labels), NaN if missing."""
     return (
         np.array([(np.nan, np.nan) if pd.isna(label) else hierarchy.bounds(label) for label in labels]).reshape(-1, 2).T
     )

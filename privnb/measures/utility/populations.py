@@ -1,4 +1,4 @@
-"""Large populations: the groups of people about which a researcher wants to learn something."""
+"""Large populations, which are groups of people about whom a researcher wants to learn something."""
 
 import math
 from collections.abc import Mapping
@@ -24,30 +24,31 @@ MAX_POPULATIONS = 2**15  # twenty attributes that are mostly "no" would make a m
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LargePopulations:
-    """All conjunctions of quasi-identifier values, or of nodes of hierarchies, that hold for the share `support`.
+    """The conjunctions of quasi-identifier values, or of hierarchy nodes, that hold for the share `support` of people.
 
-    A conjunction has at least one attribute, and its nodes are below the root; nodes with the same leaves count once.
-    The populations depend only on the original: `LargePopulations.of` finds them once, and every release is compared
-    with them.
+    Each conjunction defines a population. A conjunction has at least one attribute, and its nodes are below the root;
+    nodes with the same leaves count once. The populations depend only on the original, so `LargePopulations.of`
+    computes them once for all releases.
 
     Attributes
     ----------
     records : int
         The number of original records.
     nodes : dict of str to boolean array (nodes, parts of the line)
-        The nodes of each attribute that are large by themselves.
+        The nodes of each attribute that are large without a further condition.
     labels : tuple of str
-        The name of each node, over all attributes.
+        The names of the nodes of all attributes.
     parent, node : integer array (populations,)
-        Population i has the conditions of its parent and one more condition, `labels[node[i]]`. `parent[i]` is 0 for
-        everybody and j + 1 for population j; parents come first.
+        Population i has the conditions of its parent and one additional condition, `labels[node[i]]`. `parent[i]` is 0
+        if the parent consists of all people, and j + 1 if the parent is population j. A parent comes before its
+        children.
     counts : float array (populations, sensitive values + 1)
-        The number of people with each of `values`, and a final 0.
+        The number of people in each population with each value in `values`; the last column is 0.
     conditions : int or None
-        The maximum number of conditions, if one more condition would make more than 32,768 populations; None if all
-        populations are listed.
+        The maximum number of conditions of the listed populations, if an additional condition would result in more than
+        32,768 populations. None if all populations are listed.
 
-    Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
+    Source: Li and Li, KDD 2009, section 4.2, in which `support` is called minSup.
     """
 
     HINT: ClassVar[str] = "LargePopulations.of makes them."
@@ -68,24 +69,25 @@ class LargePopulations:
     def of(
         cls, dataset: Dataset, sensitive: str | None, support: Share = SUPPORT, hierarchies: Hierarchies = None
     ) -> "LargePopulations":
-        """Find the large populations of a dataset, with the counts of its attribute `sensitive` or only their sizes.
+        """Return the large populations of a dataset, with the counts of sensitive values, or only their sizes.
 
         Parameters
         ----------
         dataset : Dataset
         sensitive : str or None
-            The sensitive attribute; if None, `values` is empty, and `counts` has one column, for all people.
+            The sensitive attribute. If None, `values` is empty, and `counts` has one column, the sizes of the
+            populations.
         support : float
             The minimum share of the records, above 0 and at most 1.
         hierarchies : dict of str to Generalization, optional
-            The hierarchies whose nodes name populations, by quasi-identifier. Other quasi-identifiers use the
-            hierarchies of the dataset, and halves of their values.
+            The hierarchies whose nodes define populations, by quasi-identifier. For other quasi-identifiers, the
+            populations are defined by the hierarchies of the dataset and by halves of the values.
 
         Raises
         ------
         ValueError
-            If the support is not a share above 0, if `sensitive` is a quasi-identifier, or if no population is this
-            large.
+            If the support is not a share above 0, if `sensitive` is a quasi-identifier, or if no population contains
+            the share `support` of the records.
         """
         values = list_queried_values(dataset, sensitive)
         least = math.ceil(round(support * len(dataset), 9))
@@ -127,7 +129,7 @@ class LargePopulations:
 
     @cached_property
     def predicates(self) -> list[str]:
-        """Return each population in words, such as "age 20-39, sex Female"."""
+        """Return the text of each population, such as "age 20-39, sex Female"."""
         words = [""]
         for parent, node in zip(self.parent, self.node, strict=True):
             words.append(f"{words[parent]}, {self.labels[node]}" if parent else self.labels[node])
@@ -137,7 +139,7 @@ class LargePopulations:
         """Return the expected number of people with each sensitive value in each population, according to a release.
 
         The result is a float array (populations, sensitive values + 1). If a noisy release has nobody in a population,
-        all people of the release replace this population.
+        the counts of all people in the release are used for this population.
         """
         found, everybody = self._found(release)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, everybody)
@@ -148,16 +150,16 @@ class LargePopulations:
         return found.sum(axis=1) / everybody.sum()
 
     def _found(self, release: Release) -> tuple[FloatArray, FloatArray]:
-        """Return `_expected` for a release, and the release's people by sensitive value, (sensitive values + 1,)."""
+        """Return `_expected` for a release, and the number of people in the release by sensitive value."""
         boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
         return self._expected(boxes), boxes.counts.sum(axis=0)
 
     def _expected(self, boxes: Boxes) -> FloatArray:
         """Return the expected number of people with each sensitive value in each population.
 
-        The result is a float array (populations, sensitive values + 1). People whose labels are equal from the next
-        attribute on are counted together: a table has thousands of combinations of labels, but only about a dozen
-        combinations of its last two attributes.
+        The result is a float array (populations, sensitive values + 1). People are counted together if they have equal
+        labels in all attributes that are not yet processed. This is faster, because a table has thousands of
+        combinations of labels, but only about a dozen combinations of the last two attributes.
 
         Source: the uniform-distribution assumption, Li and Li, KDD 2009, section 4.2.
         """
@@ -170,10 +172,11 @@ class LargePopulations:
 
     @cached_property
     def _walk(self) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
-        """Return the populations, as five arrays, in an order in which each is immediately followed by its subsets.
+        """Return the populations, as five arrays, in an order in which the subsets of each directly follow it.
 
-        The arrays are the place of each population and, by place, the attribute of its last condition, the node of that
-        condition, the number of conditions, and whether the population is innermost.
+        The first array is the place of each population in this order. The other four arrays are in this order: the
+        attribute of the last condition, the node of the last condition, the number of conditions, and whether the
+        population has no subsets.
         """
         size = np.ones(len(self) + 1, dtype=np.int64)
         for i in range(len(self), 0, -1):
@@ -202,21 +205,21 @@ class LargePopulations:
     baseline="trivial release",
 )
 def size_error(populations: LargePopulations, release: Release) -> float:
-    """Return the mean difference between true and expected shares of people in large populations.
+    """Return the mean absolute difference between the true and the expected share of people in each large population.
 
-    The error is 0 for the original. A release without quasi-identifiers treats every value as equally likely; a release
+    The error is 0 for the original. In a release without quasi-identifiers, all values are equally likely; a release
     with a larger error than such a release misleads its users.
 
-    Source: this package, after Li and Li, KDD 2009, section 4.2.
+    Source: this package, based on Li and Li, KDD 2009, section 4.2.
     """
     actual = populations.counts.sum(axis=1) / populations.records
     return float(np.abs(populations.shares(release) - actual).mean())
 
 
 def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, BoolArray]:
-    """Return the leaves and inner nodes of at least `least` records, without the root, as boolean arrays (positions,).
+    """Return the leaves and inner nodes with at least `least` records, except the root, as boolean arrays (positions,).
 
-    `people` holds the number of records at each position.
+    `people`: the number of records at each position.
     """
     found: dict[bytes, BoolArray] = {}
     for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
@@ -228,9 +231,9 @@ def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, Bo
 
 
 def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
-    """Return the halves of the line at the median record, and recursively the halves of these, as boolean arrays.
+    """Return the halves of the line, cut at the median record, and recursively the halves of halves, as boolean arrays.
 
-    Each half has at least `least` records. `people` holds the number of records at each position.
+    Each half has at least `least` records. `people`: the number of records at each position.
     """
     through, runs, found = np.append(0, np.cumsum(people)), [(0, len(people))], dict[bytes, BoolArray]()
     places = np.arange(len(people))
@@ -245,10 +248,11 @@ def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
 
 
 def _parts(large: BoolArray) -> tuple[BoolArray, IntArray]:
-    """Return each node by the parts of the line that it contains, and the part of each position.
+    """Return which parts of the line each node contains, and the part of each position.
 
-    The results are a boolean array (nodes, parts) and an integer array (positions,). Most neighbors are in the same
-    nodes, and a line may have a million positions, so only the first position of a run is compared.
+    The results are a boolean array (nodes, parts) and an integer array (positions,). A line may have a million
+    positions, and most neighboring positions are in the same nodes. For speed, the function compares only the first
+    position of each run of such neighbors.
     """
     first = np.append(True, (large[:, 1:] != large[:, :-1]).any(axis=0))
     nodes, part = np.unique(large[:, first], axis=1, return_inverse=True)
@@ -278,11 +282,12 @@ def _conjunctions(boxes: Boxes, nodes: Mapping[str, BoolArray], least: int) -> t
 
 
 def _rests(labels: list[IntArray]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the distinct sequences of labels ("rests") from each attribute on, as four integer arrays.
+    """Return, for each attribute, the distinct "rests": the sequences of labels from the attribute to the last one.
 
-    The first array is the rest of each box from the first attribute on. The second and the third array are, for each
-    rest, the label of its first attribute and the rest from the next attribute on. The fourth array is the position at
-    which the rests from each attribute on begin.
+    The result consists of four integer arrays. The first array is, for each box, the rest that starts at the first
+    attribute. The second and the third array are, for each rest, the label of its first attribute, and the rest that
+    starts at the next attribute. The fourth array is the position at which the rests that start at each attribute
+    begin.
     """
     rest, many, found = np.zeros(len(labels[0]), dtype=np.int64), 1, []
     for label in reversed(labels):
@@ -317,8 +322,8 @@ def _summed(
     rest, first, following, rests : integer array
         The result of `_rests`.
     chances : float array
-        The probability that a person under a label is in each node; the table of attribute a starts at begins[a], in
-        rows of widths[a].
+        The probability that a person with a label is in each node. The table of attribute a starts at begins[a], and
+        has rows of the length widths[a].
     attribute, node, conditions, innermost : array
         The result of `LargePopulations._walk`.
     """

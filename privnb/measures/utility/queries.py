@@ -1,4 +1,4 @@
-"""COUNT queries: the error of a release in the number of people of a group who have some sensitive values.
+"""COUNT queries, and the errors of a release in the numbers of people in groups who have some sensitive values.
 
 The queries follow Xiao and Tao, "Anatomy", VLDB 2006, and Li and Li, KDD 2009, section 5.2: SELECT COUNT(*) WHERE some
 quasi-identifiers and the sensitive attribute each have one of a random set of values.
@@ -33,16 +33,17 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CountQueries:
-    """Random COUNT queries about the original, which releases answer; `CountQueries.of` makes them.
+    """Random COUNT queries with their answers from the original, which are compared with the answers from releases.
 
     Attributes
     ----------
     sets : dict of str to boolean array (queries, parts of the line)
-        The values of a quasi-identifier that each query allows; all values if the query does not name the attribute.
+        The values of each quasi-identifier that each query allows; all values if the query does not contain the
+        attribute.
     chosen : boolean array (queries, sensitive values + 1)
-        The sensitive `values` that each query allows.
+        Whether each query allows each of the sensitive `values`; the last column is False.
     actual : integer array (queries,)
-        The true counts.
+        The true counts, which are the answers from the original.
     """
 
     HINT: ClassVar[str] = "CountQueries.of makes them."
@@ -66,7 +67,7 @@ class CountQueries:
         number: int = 1000,
         reading: Reading = "product",
     ) -> "CountQueries":
-        """Draw queries, each about some random quasi-identifiers and the sensitive attribute.
+        """Draw random queries, each about random quasi-identifiers and the sensitive attribute.
 
         Parameters
         ----------
@@ -80,15 +81,16 @@ class CountQueries:
         number : int
             The number of queries, 1 to 100,000.
         reading : str
-            The rule for the number of values that a query names for an attribute A of which |A| values occur.
-            "product": ceil(|A| sel^(1/(qd + 1))), so that a query counts the share `sel` of all people if all
-            combinations are equally common. This rule is that of Anatomy, and it fits Li and Li's results. "literal":
-            ceil(|A| sel), as in Li and Li's text; many queries then count nobody.
+            The rule for the number of values that a query allows for an attribute A of which |A| values occur.
+            "product": ceil(|A| sel^(1/(qd + 1))), with which a query counts the share `sel` of all people if all
+            combinations are equally common. This rule is that of Anatomy, and agrees with the results of Li and Li.
+            "literal": ceil(|A| sel), as in the text of Li and Li; with this rule, many queries count nobody.
 
         Raises
         ------
         ValueError
-            If an argument is out of range, if `sensitive` is a quasi-identifier, or if too many values occur.
+            If an argument is out of range, if `sensitive` is a quasi-identifier, or if too many values of an attribute
+            occur.
         """
         names = dataset.schema.quasi_identifiers
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
@@ -120,15 +122,15 @@ class CountQueries:
     def empty(self) -> int:
         """Return the number of queries that count nobody in the original.
 
-        Such queries have no relative error and are left out of every mean.
+        Such queries have no relative error, so every mean is without these queries.
         """
         return int((self.actual == 0).sum())
 
     def answers(self, release: Release) -> FloatArray:
-        """Return the expected counts according to the published table, as a float array (queries,).
+        """Return the expected answer to each query according to the published table, as a float array (queries,).
 
         The table is read as in `tradeoff.utility_losses`: all values of a cell are equally likely, all values of a
-        bucket are equally likely for each person in the bucket, and a noisy number is moved to the nearest value of its
+        bucket are equally likely for each person in the bucket, and a noisy number counts as the nearest value of its
         domain.
         """
         return self._answers(Boxes.of_release(release, self.sensitive, self.lines, self.values))
@@ -139,7 +141,7 @@ class CountQueries:
 
 @validated
 def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
-    """Return |count from the release - true count| / true count for each query that counts somebody.
+    """Return |count from the release - true count| / true count, for each query with a true count above 0.
 
     Parameters
     ----------
@@ -149,8 +151,8 @@ def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
     Returns
     -------
     float array (queries that count somebody,)
-        The errors: 0 if the answer is right, and 1 if the error equals the true count; there is no upper bound. Lower
-        is better.
+        The relative errors. An error is 0 if the answer is correct, and 1 if the absolute error equals the true count;
+        there is no upper bound. Lower is better.
 
     Raises
     ------
@@ -180,7 +182,7 @@ ERROR_FACTS |= {"unit": "share of the true count", "baseline": "trivial release"
     **ERROR_FACTS,
 )
 def average_relative_error(queries: CountQueries, release: Release) -> float:
-    """Return the mean of `relative_errors`.
+    """Return the mean of the `relative_errors` of all queries.
 
     A few queries with very small counts may dominate the mean, especially under generalization; see
     `median_relative_error`.
@@ -204,9 +206,9 @@ def median_relative_error(queries: CountQueries, release: Release) -> float:
 
 
 def _draw(generator: np.random.Generator, number: int, size: int, share: float) -> BoolArray:
-    """Draw, `number` times, the share of `size` values, rounded up, as a boolean array (number, size + 1).
+    """Draw random sets of the share `share` of `size` values, as a boolean array (number, size + 1).
 
-    The last column is for values that are never chosen.
+    The number of values in a set is rounded up. The last column is False, for values that are never chosen.
     """
     wanted = math.ceil(round(size * share, 9))  # 0.3 of 10 is 3, not 4
     drawn = generator.random((number, size)).argsort(axis=1).argsort(axis=1) < wanted
@@ -214,7 +216,7 @@ def _draw(generator: np.random.Generator, number: int, size: int, share: float) 
 
 
 def _occurring(dataset: Dataset, name: str) -> tuple[HierarchyLine, int]:
-    """Return an attribute's line, whose parts are the values that occur and all others, and the number of parts."""
+    """Return an attribute's line, whose parts are the values that occur and the rest, and the number of such values."""
     hierarchy = dataset.hierarchies[name]
     positions = np.unique(codes_on_line(dataset, name, hierarchy))
     check_value_count(name, len(positions))

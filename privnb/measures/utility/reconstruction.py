@@ -1,8 +1,8 @@
-"""Estimates from a release about any group of people that is named by values of their quasi-identifiers.
+"""Estimates from a release about any group of people that is defined by values of quasi-identifiers.
 
 The estimates use the uniform-distribution assumption (Li and Li, KDD 2009, sections 4.2 and 6): every value of a
 released cell is equally likely, and every sensitive value of a bucket is equally likely for each person in the bucket.
-`populations` and `queries` name the groups.
+The modules `populations` and `queries` define the groups.
 """
 
 import operator
@@ -29,7 +29,7 @@ _CELLS = 2**18  # size of a table of boxes by groups that is computed at a time;
 
 
 class HierarchyLine(NamedTuple):
-    """The line of an attribute's values in the order of `hierarchy`, and the part of each value.
+    """The values of an attribute in the order of `hierarchy`, called the line, and the number of each value's part.
 
     Queries about groups do not distinguish the values of one part.
     """
@@ -40,17 +40,17 @@ class HierarchyLine(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Boxes:
-    """The people of a table in m boxes; the people of a box have the same quasi-identifier cells.
+    """The people of a table, divided into m boxes of people with the same quasi-identifier cells.
 
     Attributes
     ----------
     labels : dict of str to integer array (m,)
-        The label of each box by attribute, from 0.
+        The number, from 0, of each box's label, by attribute.
     shares : dict of str to float array (labels, parts)
-        The probability that a person under a label is in each part of the attribute's line.
+        The probability that a person with each label is in each part of the attribute's line.
     counts : float array (m, sensitive values + 1)
-        The number of people of a box with each sensitive value, or the expected number if the table does not show it.
-        The last column is for values that nobody has in the original.
+        The number of people in each box with each sensitive value, or the expected number if the table does not show
+        the exact number. The last column is for values that nobody has in the original.
     """
 
     labels: Mapping[str, np.ndarray]
@@ -78,8 +78,8 @@ class Boxes:
     ) -> "Boxes":
         """Return the boxes of a release.
 
-        `lines` are the lines of the queries, whatever hierarchies the release has. `values` are the sensitive values of
-        the original, in sorted order.
+        `lines`: the lines of the queries, which may have other hierarchies than the release. `values`: the sensitive
+        values of the original, in sorted order.
         """
         absent = [name for name in lines if name not in release.labels_alike or name not in release.hierarchies]
         if absent:
@@ -93,16 +93,16 @@ class Boxes:
         return cls(labels, shares, _sensitive_counts(release, sensitive, values, index[release.equivalence_classes]))
 
     def chances(self, sets: Mapping[str, BoolArray]) -> dict[str, FloatArray]:
-        """Return, by name, the probability that a person under each label is in each set: float arrays (labels, sets).
+        """Return, by name, the probability that a person with each label is in each set: float arrays (labels, sets).
 
-        `sets[name]` is a boolean array (sets, parts) of an attribute's line.
+        `sets[name]`: the parts of the attribute's line in each set, as a boolean array (sets, parts).
         """
         return {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
 
     def expected(self, groups: int, sets: Mapping[str, BoolArray]) -> FloatArray:
         """Return the expected number of people with each sensitive value in each group: (groups, sensitive values + 1).
 
-        `groups` is the number of groups; `sets` holds the set of each group by attribute; see `chances`.
+        `groups`: the number of groups; `sets`: the set of each group, by attribute, as in `chances`.
         """
         tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
@@ -129,7 +129,7 @@ def codes_on_line(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
 def list_queried_values(dataset: Dataset, sensitive: str | None) -> Array:
     """Return the sensitive values that occur, in sorted order, or an empty array without a sensitive attribute.
 
-    Raises ValueError for a quasi-identifier and for too many values.
+    Raises ValueError if the attribute is a quasi-identifier, or if too many values occur.
     """
     if sensitive is None:
         return np.empty(0)
@@ -153,7 +153,7 @@ def check_value_count(name: str, occurring: int) -> None:
 
 
 def _spread(release: Release, name: str, line: HierarchyLine) -> tuple[IntArray, FloatArray]:
-    """Return the label of each of the `equivalence_classes`, (sets,), and the shares of parts under each label."""
+    """Return the label of each set in `equivalence_classes`, (sets,), and the shares of the parts under each label."""
     own, (hierarchy, part) = release.hierarchies[name], line
     width = int(part.max()) + 1
     if _is_moved_number(release, name):
@@ -172,9 +172,10 @@ def _is_moved_number(release: Release, name: str) -> bool:
 
 
 def _read(release: Release, name: str) -> tuple[IntArray, Any]:
-    """Return the code of each cell of a column, integer array (n,), and the values or labels of the codes.
+    """Return the code of each cell of a column, integer array (n,), and the value or label of each code.
 
-    Noisy numbers and means may lie outside the domain or between its steps; a reader takes the nearest possible value.
+    Noisy numbers and means may be outside the domain, or between the steps of the domain; such a number is read as the
+    nearest value of the domain.
     """
     if not _is_moved_number(release, name):
         return release.coded(name)
@@ -184,7 +185,7 @@ def _read(release: Release, name: str) -> tuple[IntArray, Any]:
 
 
 def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
-    """Return the result of `_read` for the `equivalence_classes`."""
+    """Return the result of `_read` with one code for each set in `equivalence_classes`."""
     if not _is_moved_number(release, name):
         return release.labels_alike[name]
     (codes, values), sets = _read(release, name), release.equivalence_classes
@@ -194,9 +195,9 @@ def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
 
 
 def _sensitive_counts(release: Release, sensitive: str | None, values: Array, index: IntArray) -> FloatArray:
-    """Return the number of people of each box with each of the `values`, or with another value: (boxes, values + 1).
+    """Return the number of people in each box with each value in `values`, or with another value: (boxes, values + 1).
 
-    `index`, an integer array (n,), holds the box of each record.
+    `index`: the box of each record, as an integer array (n,).
     """
     boxes = int(index.max()) + 1
     if sensitive is None:
@@ -217,9 +218,9 @@ def _sensitive_counts(release: Release, sensitive: str | None, values: Array, in
 
 
 def _meanings(labels: Any, values: Array, attribute: Attribute) -> FloatArray:
-    """Return the probability of each of `values`, or of another value, under each label: (labels, values + 1).
+    """Return the probability of each value in `values`, or of another value, given each label: (labels, values + 1).
 
-    A label means its own value, and `*` means any value of the public domain.
+    The label `*` stands for any value of the public domain; any other label stands for a single value.
     """
     columns = {value: column for column, value in enumerate(values)}
     found = np.zeros((len(labels), len(values) + 1))
