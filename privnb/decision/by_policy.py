@@ -85,7 +85,7 @@ class Decision:
 
     @property
     def choice(self) -> pd.DataFrame:
-        """The chosen release in the form of `decision.choices`: a table of one row."""
+        """The chosen release in the form of `decision.choose_by_losses`: a table of one row."""
         row = {"setting": self.setting or NONE, "sanitizer": self.sanitizer, "parameters": self.parameters}
         return pd.DataFrame([row])
 

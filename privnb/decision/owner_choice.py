@@ -1,7 +1,7 @@
 """The owner's choice of a sanitizer by the rule of Sramka et al., and how stable that choice is.
 
 The rule compares the good utility of honest users with the anti-utility of adversaries, and counts only nearer
-predictions. `decision.choices` recommends a release by other measures.
+predictions. `decision.choose_by_losses` recommends a release by other measures.
 """
 
 from collections.abc import Iterable, Set

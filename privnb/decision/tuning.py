@@ -148,7 +148,7 @@ def tune(
     if len(values) < MIN_COUNT or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise UsageError(
             f"a search needs at least {MIN_COUNT} values in increasing or decreasing order; got {len(values)}. For "
-            "fewer values, evaluate every value, and use `choices`."
+            "fewer values, evaluate every value, and use `choose_by_losses`."
         )
     found, unreachable = dict[int, pd.DataFrame](), list[float]()
 
@@ -165,7 +165,7 @@ def tune(
         told = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
         return told, np.inf if pd.isna(lost) else lost
 
-    cap += ROUNDING * abs(cap) + EXACT  # a loss that is equal but for rounding keeps the cap, as in `choices`
+    cap += ROUNDING * abs(cap) + EXACT  # a loss that is equal but for rounding keeps the cap, as in `choose_by_losses`
     tried = search_positions(losses, len(values), cap)
     if not found:
         raise SanitizationError(

@@ -38,7 +38,7 @@ AnyShare = Annotated[float, check_share]
 
 def check_choices(name: str, table: object) -> None:
     """Raise TypeError unless `table` is a table, and ValueError unless its columns are those of `choose_by_losses`."""
-    expect.table(name, table, ["question", "setting", "why", "costs", *AXES], "`decision.choices` gives one.")
+    expect.table(name, table, ["question", "setting", "why", "costs", *AXES], "`decision.choose_by_losses` gives one.")
 
 
 @validated
@@ -185,7 +185,7 @@ def check_min_class_size(releases: pd.DataFrame) -> None:
         raise UsageError(
             "these points have no minimum class size, so no release is chosen, because some releases may single people "
             "out. "
-            "Give `points(..., min_class_size=5)`, and the results of `evaluation.measure_combinations`."
+            "Give `compute_points(..., min_class_size=5)`, and the results of `evaluation.measure_combinations`."
         )
 
 

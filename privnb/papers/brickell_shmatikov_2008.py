@@ -126,7 +126,7 @@ def check_comparison(
     neutral, knows
         See `compare_others`.
     miners, target
-        The arguments of `sramka_2010.gains` for this dataset.
+        The arguments of `users_and_adversaries.evaluate_gains` for this dataset.
     seeds : int
         The number of seeds, 0 or more.
 

@@ -111,7 +111,7 @@ def distributions(results: Results, target: str = "") -> Drawn:
     Parameters
     ----------
     results : DataFrame
-        The results of `experiments.reconstructions`.
+        The results of `reconstruction.reconstruct_distributions`.
     target : str
         The column. If it is empty, the first column is drawn.
     """
@@ -143,7 +143,7 @@ def counts_known(results: Results) -> Drawn:
     Parameters
     ----------
     results : DataFrame
-        The results of `experiments.tables_published`.
+        The results of `published_tables.attack_published_tables`.
     """
     rows = some(results[results.measure == "bounds_within"].dropna(subset="value"), "small count")
     disclosed = rows[rows.bound < results[results.measure == "cells_disclosed"].bound.iloc[0]]

@@ -81,7 +81,7 @@ def hidden_rules(results: Results) -> Drawn:
     Parameters
     ----------
     results : DataFrame
-        The results of `experiments.rules_hidden`.
+        The results of `hidden_rules.compare_rule_hiding`.
     """
     rows = results[results.measure.isin(COSTS) & (results.variant == "")].dropna(subset="value")
     rows = add_ids(some(rows, "hidden rule")).assign(setting=rows.sanitizer, kind=rows.measure.map(COSTS))
@@ -103,7 +103,7 @@ def published_models(results: Results) -> Drawn:
     Parameters
     ----------
     results : DataFrame
-        The results of `experiments.models_published`.
+        The results of `published_models.attack_published_models`.
     """
     rows = results[results.measure == "model_channel"].dropna(subset="value")
     rows = some(rows, "published model that may be shown")

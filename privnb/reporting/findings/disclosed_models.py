@@ -20,8 +20,8 @@ def disclosed_models(results: Results) -> Worded:
     Parameters
     ----------
     results : DataFrame
-        The results of `experiments.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
-        `releases_mined`, joined.
+        The joined results of `attack_published_models`, `find_inference_channels`, `compare_rule_hiding`,
+        `compare_trees`, `attack_published_tables` and `mine_releases`, all of `evaluation.experiments`.
     """
     data = {
         "models": _models(results),

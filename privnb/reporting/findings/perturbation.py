@@ -27,7 +27,7 @@ def perturbation(results: Results, releases: Releases, recovered: Results, peopl
     releases : DataFrame
         `decision.points` of these results.
     recovered : DataFrame
-        The results of `experiments.reconstructions`.
+        The results of `reconstruction.reconstruct_distributions`.
     people : int
         The number of people who were linked, because a sample may replace the table.
     """
