@@ -32,6 +32,7 @@ GATE = ("publishing/test_gate.py",)
 RECOUNTED = ("cli/test_grammar.py",)
 TREATMENT = ("sanitizers/test_treatment.py",)
 CERTAIN = ("measures/test_certainty.py",)
+DIFFERENCING = ("evaluation/test_versions.py",)
 CERTAINTY = ("evaluation/risks/test_disclosed_with_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
 RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
 LINKABILITY = ("evaluation/risks/test_linkability_and_anti_utility.py",)
@@ -155,6 +156,12 @@ FAULTS = [
     Fault("risks", "certain_groups", "public < near", "public < near / 2", CERTAIN),
     Fault("risks", "certain_groups", "disclosed &= ~np.asarray(harmless)", "pass", CERTAIN),
     Fault("risks", "are_harmless", " or value == SUPPRESSED", "", CERTAIN),
+    Fault("risks", "find_common_values", "of_old[old] & of_new[new]", "of_old[old] | of_new[new]", DIFFERENCING),
+    Fault("risks", "subtract_classes", "change = of_new - of_old", "change = of_old - of_new", DIFFERENCING),
+    Fault(
+        "risks", "join_versions", "join_classes(classes[0][records]", "join_classes(classes[-1][records]", DIFFERENCING
+    ),
+    Fault("risks", "_upper", 'if row["group"] else np.inf', 'if row["group"] else -np.inf', DIFFERENCING),
     Fault("risks", "reveals_small_rest", "withholding.is_few(right - people, limit)", "False", CERTAIN),
     Fault("risks", "public_shares", "if declared := attribute.public_distribution:", "if declared := {}:", CERTAIN),
     Fault("risks", "conclude_from_nearest_rows", "& (shares[named] < public)", "", GATE),

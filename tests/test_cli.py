@@ -451,10 +451,22 @@ def test_a_notebook_knows_the_description_of_its_table_wherever_that_is(project,
 def test_alone_it_says_what_it_can_do(capsys):
     assert cli.main([]) == 0
     said = capsys.readouterr().out
-    commands = ("describe", "check", "explore", "decide", "sanitize", "assess", "report", "lab", "list", "audit")
+    commands = (
+        "describe",
+        "check",
+        "explore",
+        "decide",
+        "sanitize",
+        "assess",
+        "compare",
+        "report",
+        "lab",
+        "list",
+        "audit",
+    )
     assert [name for name in commands if f"\n    {name} " not in said] == []
     examples = [line.split() for line in said.splitlines() if line.startswith("  privnb ")]
-    assert [words[1] for words in examples] == [*commands[:7]]
+    assert [words[1] for words in examples] == [*commands[:8]]
 
 
 def test_help_names_the_commands_without_loading_what_is_slow():

@@ -30,7 +30,7 @@ from privnb.runtime.stopping import stop_on_signals
 
 # The subcommands in the order in which people use them: modules of this subpackage.
 COMMANDS = (
-    "describe", "check", "explore", "decide", "sanitize", "assess", "run", "report", "lab", "list", "audit",
+    "describe", "check", "explore", "decide", "sanitize", "assess", "compare", "run", "report", "lab", "list", "audit",
     "completion",
 )  # fmt: skip
 SILENT = ("explore", "lab", "completion")  # these subcommands have no answer for programs
@@ -46,6 +46,7 @@ examples:
   privnb sanitize people --model "k=10" --out release.csv
                                                     write a release that satisfies a privacy model
   privnb assess theirs.csv --dataset people         assess a release that another tool made
+  privnb compare old.csv new.csv --dataset people   compare two releases of the same people
   privnb report people                              make a report on risks and utility
 
 exit status: 0 done, 1 a condition is not met, 2 wrong arguments, 3 refused for privacy, 4 unusable input,
@@ -220,7 +221,7 @@ def _call(words: Sequence[str], args: Namespace) -> str:
 
     Paths are shortened to file names, because the names of folders may identify a person.
     """
-    paths = {getattr(args, name, None) for name in ("table", "out", "description", "policy", "store")}
+    paths = {getattr(args, name, None) for name in ("table", "out", "description", "policy", "store", "previous")}
 
     def named(word: str) -> str:
         option, equals, value = word.partition("=")

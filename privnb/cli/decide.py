@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
@@ -21,6 +22,10 @@ def add_arguments(command: Parser) -> None:
     command.value(
         "--policy", "POLICY", "the policy: a name from `privnb list policies`, or your own .toml file", required=True
     )
+    command.value(
+        "--previous", "OLD",
+        "the file of an earlier release about the same people: the risks are those of an adversary who holds both",
+    )  # fmt: skip
     command.value("--out", "OUT", "also write the chosen release to this new .csv or .parquet file")
     add_study(command)
     add_roles(command)
@@ -44,6 +49,7 @@ def add_arguments(command: Parser) -> None:
     command.examples(
         "decide people --policy ontario-2025 --out release.csv",
         "decide people --policy ours.toml --keep cost --drop discharge",
+        "decide people --policy ontario-2025 --previous last-year.csv --out release.csv",
     )
 
 
@@ -55,13 +61,15 @@ def run(args: Namespace) -> Answer:
     from privnb.decision import policies
     from privnb.evaluation.parameters import choose_study
     from privnb.publishing import chosen_release
-    from privnb.runtime.errors import UsageError
+    from privnb.runtime.errors import MissingFileError, UsageError
     from privnb.runtime.sentences import strip_markup
     from privnb.runtime.wording import line
     from privnb.workbench.decision import decide
     from privnb.workbench.table import Table
 
     policy = policies.read(args.policy)
+    if args.previous and not Path(args.previous).exists():
+        raise MissingFileError(f"there is no file {args.previous}. Give --previous the file of an earlier release.")
     if args.out:
         chosen_release.check_place(args.out, spreadsheet_safe=args.spreadsheet_safe, force=args.force)
     elif option := _of_a_file(args):
@@ -74,8 +82,9 @@ def run(args: Namespace) -> Answer:
         if asked := tables.read_roles(args, named):
             table.set_roles(asked)
     made = decide(
-        table, args.policy, profile=args.profile, records=args.records, seeds=args.seeds, store=args.store or ""
-    )
+        table, args.policy, profile=args.profile, records=args.records, seeds=args.seeds, store=args.store or "",
+        previous=args.previous,
+    )  # fmt: skip
     ended = made.publish(
         args.out, spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow,
         call=args.call,
@@ -123,6 +132,7 @@ def _values(args: Namespace, ended: Any, asked: Mapping[str, Role]) -> dict[str,
         "setting": None if chosen is None else chosen.setting,
         "loss": None if chosen is None else chosen.loss,
         "tried": len(decision.releases),
+        "previous": args.previous,
         "roles": {**asked, **ended.found.roles},
         "out": written,
         "card": None if ended.card is None else ended.card.content,

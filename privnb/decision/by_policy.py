@@ -55,6 +55,8 @@ class Decision:
         The settings of releases that were chosen before, and why their files were refused; see `without_chosen`.
     people : int
         The number of people in the table; 0 if the number is unknown.
+    previous : str
+        The name of the earlier release together with which the risks were measured; empty if there is none.
     """
 
     policy: Policy
@@ -62,6 +64,7 @@ class Decision:
     vectors: pd.DataFrame
     refused: tuple[tuple[str, str], ...] = ()
     people: int = 0
+    previous: str = ""
 
     @property
     def chosen(self) -> Any:

@@ -177,7 +177,7 @@ def make_card(
         "uses": _uses(own, axes, decision.policy),
         "vanished": list_vanished(path, dataset, done) if isinstance(dataset, Dataset) else [],
         "unmeasured": list_unmeasured(own, schema),
-        "not_tried": [*_not_tried(own, schema, done)],
+        "not_tried": [*_not_tried(own, schema, done, decision.previous)],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
     content |= {"answer": answer(content)}
@@ -365,7 +365,7 @@ def _policy(policy: Policy) -> Part:
     return policy_values(policy) | {"changed": changed}
 
 
-def _not_tried(own: pd.DataFrame, schema: Schema, done: Part) -> Iterator[Part]:
+def _not_tried(own: pd.DataFrame, schema: Schema, done: Part, previous: str) -> Iterator[Part]:
     """Yield the subject of each threat that no attack tried, and the `kind` of its sentence in `templates/card.j2`."""
     for risk in policies.RISKS:
         measure = policies.measure_of(risk)
@@ -377,7 +377,9 @@ def _not_tried(own: pd.DataFrame, schema: Schema, done: Part) -> Iterator[Part]:
         yield {"kind": "attribute_not_measured", "subject": name}
     if any(how.startswith("bucketized") for how in done["columns"].values()):
         yield {"kind": "buckets_together", "subject": ""}
-    yield from ({"kind": kind, "subject": ""} for kind in NEVER_TRIED)
+    if previous:
+        yield {"kind": "third_release", "subject": previous}
+    yield from ({"kind": kind, "subject": ""} for kind in NEVER_TRIED[bool(previous) :])
 
 
 def list_unmeasured(own: pd.DataFrame, schema: Schema) -> list[str]:

@@ -79,6 +79,7 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         "counts": [*_search(found), *count_ruled_out(decision)],
         "columns": _columns(found, dataset),
         "help": help_for(found, dataset),
+        **({"previous": decision.previous} if decision.previous else {}),
     }
 
 

@@ -20,6 +20,7 @@ from privnb.evaluation.evaluation_loop import answer_question
 from privnb.evaluation.profiles import ProfileName, find_profile, run_evaluations
 from privnb.evaluation.results import SETTING_COLUMNS, describe_setting, join_results
 from privnb.evaluation.risks import build_questions
+from privnb.evaluation.risks.together import with_previous
 from privnb.evaluation.sanitizer_family import (
     GROUP_UTILITIES,
     MEASURES,
@@ -29,6 +30,7 @@ from privnb.evaluation.sanitizer_family import (
     is_marked,
 )
 from privnb.evaluation.store import Folder
+from privnb.evaluation.versions import Version
 from privnb.microdata import withholding
 from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
 from privnb.microdata.withholding import MinCount
@@ -151,6 +153,7 @@ def search_policy_in_roles(
     min_count: MinCount = withholding.LIMIT,
     store: Folder = "",
     records: Annotated[int, at_least(0)] = 0,
+    previous: Version | None = None,
 ) -> tuple[Dataset, PolicySearch]:
     """Search for the release that a policy leads to, if necessary in other roles of the neutral columns.
 
@@ -163,7 +166,7 @@ def search_policy_in_roles(
         A function that loads the same records with other roles for some columns.
     dataset : Dataset
     policy : Policy
-    profile, seeds, min_count, store, records
+    profile, seeds, min_count, store, records, previous
         The arguments of `search_policy`.
 
     Returns
@@ -178,6 +181,7 @@ def search_policy_in_roles(
         "min_count": min_count,
         "store": store,
         "records": records,
+        "previous": previous,
     }
     first = search_policy(dataset, policy, **asked)
     of_little_use = by_policy.NONE, BARE
@@ -205,6 +209,7 @@ def search_policy(
     min_count: MinCount = withholding.LIMIT,
     store: Folder = "",
     records: Annotated[int, at_least(0)] = 0,
+    previous: Version | None = None,
 ) -> PolicySearch:
     """Search for the release that a policy leads to, by successive halving over the package's sanitizers.
 
@@ -228,6 +233,10 @@ def search_policy(
     records : int
         The number of records to release, if the dataset is a sample of these records; settings that cannot process all
         of these records are not tried. If 0, the records of the dataset are released.
+    previous : Version, optional
+        An earlier release of the same people, which an adversary also holds. On the whole table, the identity risk, the
+        attribute risk and certainty are those of each release together with this one, if they are larger than those of
+        the release alone; see `risks.together`.
 
     Returns
     -------
@@ -256,8 +265,10 @@ def search_policy(
     def measured(tried: Sequence[Sanitizer], records: int) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
         both, seeds = [*reference_sanitizers(), *tried], repeats if records == last.records else 1
-        results[records] = measure_releases(sample, both, policy, profile, seeds, min_count, store)
-        found = decisions[records] = by_policy.decide(results[records], policy, people=sample.headcount)
+        held = previous if records == last.records else None  # a sample has too few people of each joint class
+        results[records] = measure_releases(sample, both, policy, profile, seeds, min_count, store, held)
+        found = by_policy.decide(results[records], policy, people=sample.headcount)
+        decisions[records] = found = replace(found, previous="" if held is None else held.name)
         vectors, unknown = by_policy.scale_vectors(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to, keys = found.releases[found.releases.status != "refused"], [find_release_key(each) for each in tried]
         able, kept = ([*map(tuple, rows[SETTING_COLUMNS].to_numpy())] for rows in (open_to, open_to[open_to.kept]))
@@ -280,10 +291,12 @@ def measure_releases(
     seeds: int,
     min_count: MinCount,
     store: Folder,
+    previous: Version | None = None,
 ) -> pd.DataFrame:
     """Measure the combination sizes of releases, the measures of the policy's needs, and the risks.
 
     The risks of releases below the policy's minimum class size are not measured, because these releases are refused.
+    `previous` is an earlier release, as in `search_policy`.
     """
     needs = [*(need.measure for need in policy.needs), by_policy.SIZES]
     users = evaluate_family(
@@ -308,7 +321,7 @@ def measure_releases(
         for sanitizer in sanitizers
         if find_release_key(sanitizer) in able
         for seed in range(1, seeds + 1)
-        for question in build_questions(dataset, near=policy.near_certainty)
+        for question in with_previous(build_questions(dataset, near=policy.near_certainty), previous)
         if seed == 1 or sanitizer.randomized or question.stochastic
     ]
     found = run_evaluations({"": tasks}, store, f"measure risks of {len(able)} releases")[""]

@@ -14,6 +14,7 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.decision import policies, policy_search
 from privnb.decision.card import Card
+from privnb.decision.comparison import read_release
 from privnb.decision.explanation import explain_decision
 from privnb.decision.policy_search import PolicySearch
 from privnb.decision.reasons import join_reasons
@@ -21,7 +22,7 @@ from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
 from privnb.publishing import chosen_release
 from privnb.runtime import validation
-from privnb.runtime.errors import PrivacyError
+from privnb.runtime.errors import PrivacyError, UsageError
 from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import validated
 from privnb.runtime.wording import Worded
@@ -233,6 +234,7 @@ def decide(
     records: int = 0,
     seeds: int = 0,
     store: str = "",
+    previous: str | os.PathLike[str] | None = None,
 ) -> TableDecision:
     """Search for the release that a policy leads to, among all sanitizers.
 
@@ -249,12 +251,21 @@ def decide(
         The number of repetitions of each random step; 0 means the number that the profile states.
     store : str
         A folder for finished work, so that a stopped search can continue. If it is empty, no work is stored.
+    previous : str or path-like, optional
+        The file of an earlier release about the same people. The risks of each release are then those of an adversary
+        who holds both files.
 
     Returns
     -------
     TableDecision
+
+    Raises
+    ------
+    UsageError
+        If there is a previous release, but the search would be on a sample of the records.
     """
     asked, whole = policies.read(policy), table.dataset
+    held = None if previous is None else read_release(previous, whole)[0]
 
     def sample(data: Dataset) -> Dataset:
         return sample_large_table(data.sample(records, rng=0) if records else data, records)
@@ -262,7 +273,13 @@ def decide(
     def in_roles(roles: Mapping[str, Role]) -> Dataset:
         return sample(table.in_roles(roles))
 
+    searched = sample(whole)
+    if held is not None and len(searched) < len(whole):
+        raise UsageError(
+            f"with a previous release, `records` must be all {len(whole):,} records, because the joint classes of a "
+            f"sample are too small; got {len(searched):,}. Set `records` to {len(whole)}."
+        )
     dataset, found = policy_search.search_policy_in_roles(
-        in_roles, sample(whole), asked, profile=profile, seeds=seeds, store=store, records=len(whole)
+        in_roles, searched, asked, profile=profile, seeds=seeds, store=store, records=len(whole), previous=held
     )
     return TableDecision(table, dataset, found)

@@ -167,7 +167,7 @@ def test_a_file_that_nobody_described_is_described_for_one_run(here, monkeypatch
     assert cli.main(["decide", "people.csv", "--policy", "k-5", "--sensitive", "illness", "--drop", "cost"]) == 4
     table, more = asked[0]
     assert (table.roles["illness"], table.roles["cost"]) == (Role.SENSITIVE, Role.UNUSED)
-    assert more == {"profile": "quick", "records": 0, "seeds": 0, "store": ""}
+    assert more == {"profile": "quick", "records": 0, "seeds": 0, "store": "", "previous": None}
     assert table.assumed == ("each-row-a-person",)
     assert [each.name for each in here.iterdir()] == ["people.csv"]
 

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,10 +17,11 @@ from privnb.evaluation import profiles, risks, sanitizer_family
 from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import SETTING_COLUMNS
 from privnb.evaluation.store import Store
+from privnb.evaluation.versions import find_version
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.runtime.wording import Worded
-from privnb.sanitizers import LocalRecoding, Mondrian, catalogue
+from privnb.sanitizers import Identity, LocalRecoding, Mondrian, catalogue
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("releases_once")]
@@ -230,3 +232,30 @@ def test_where_a_neutral_column_singles_people_out_other_roles_of_it_are_tried(p
     data, found = policy_search.search_policy_in_roles(load_in, load_in({}), none, profile="small", seeds=1)
     assert (found.chosen, found.roles, found.in_vain) == (None, {}, ("education",))
     assert explanation.explain_decision(found, data)["columns"]["tried_in_vain"] == ["education"]
+
+
+def test_with_an_earlier_release_the_risks_are_those_of_both(people, found):
+    """The larger risk counts: of each release alone, and of the pair, whose joint classes are counted again here."""
+    held = find_version(people, Mondrian(k=20).sanitize(people, rng=1), "last-year.csv")
+    both = policy_search.search_policy(people, read("ema-0070"), profile="small", seeds=1, previous=held)
+    assert (found.decision.previous, both.decision.previous) == ("", "last-year.csv")
+    released = both.chosen.sanitize(people, rng=1)
+    sizes = Counter(zip(held.classes.tolist(), released.equivalence_classes.tolist(), strict=True))
+    assert min(sizes.values()) >= 11
+    alone, together = (
+        each.decision.vectors[each.decision.vectors.axis != LOSS].set_index("setting").high.fillna(np.inf)
+        for each in (found, both)
+    )
+    assert (together >= alone.reindex(together.index) - 1e-12).all()
+    assert (together > alone.reindex(together.index) + 1e-12).any()
+    said = Worded("decision/decision", explanation.explain_decision(both, people)).data
+    assert "who holds the release together with last-year.csv." in said
+
+
+def test_beside_the_original_no_release_keeps_a_cap(people):
+    """Everybody is known by an earlier release of the records as they are, whatever is released now."""
+    held = find_version(people, Identity().sanitize(people, rng=1), "records.csv")
+    found = policy_search.search_policy(people, read("ema-0070"), profile="small", seeds=1, previous=held)
+    assert found.chosen is None
+    said = Worded("decision/decision", explanation.explain_decision(found, people)).data
+    assert "records.csv alone exceeds the cap" in said
