@@ -29,12 +29,20 @@ if TYPE_CHECKING:
     from privnb.datasets.undescribed_files import UndescribedTable
     from privnb.microdata.schema import Schema
     from privnb.privacy_models import PrivacyModel
+    from privnb.privacy_models.star import Star
     from privnb.publishing.recheck import Recount
     from privnb.runtime.arrays import IntArray
     from privnb.tables.long_tables import Memory
 
 MAX_LINES = 10  # columns whose contribution is printed; --json has all
 COUNTS = "These counts may concern fewer than 10 people: they are for the owner of the table, not for a report."
+STARS: Mapping[str, str] = {
+    "own": "A suppressed or missing cell counts as a category of its own (--star own).",
+    "any": "A suppressed or missing cell matches every value (--star any): a person counts in every class to which the "
+    "person could belong.",
+    "conservative": "A suppressed or missing cell matches every value, but protects nobody else (--star conservative): "
+    "the class of a person has the person and the matching people without such cells.",
+}
 UNCOUNTED = "Ask the maker of the release for evidence, and then accept the claims with --accept-uncounted."
 
 
@@ -49,6 +57,11 @@ def add_arguments(command: Parser) -> None:
     add_table(command)
     add_roles(command)
     add_model(command, "the privacy models that every class must satisfy; if a class does not, the exit status is 1")
+    command.add_argument(
+        "--star", choices=["own", "any", "conservative"], default="own",
+        help="the meaning of a suppressed or missing quasi-identifier: a category of its own (default), a match of "
+        "every value, or a match of every value that protects nobody else",
+    )  # fmt: skip
     command.flag("--accept-uncounted", text="end with exit status 0 even if some claims cannot be counted in the file")
     command.value(
         "--description",
@@ -117,16 +130,22 @@ def run(args: Namespace) -> Answer:
             "the person column with --person, or leave out --model."
         )
     as_written = _is_as_written(subject)
+    if args.star != "own" and subject.person:
+        raise SchemaError(
+            f"--star {args.star} counts records, and '{subject.person}' may name several records of a person. Use "
+            "--star own."
+        )
     cells, times = _count_cells(subject)
-    grades = _grades(subject, cells, times)
+    grades = _grades(subject, _star_cells(subject, cells, args.star), times, args.star)
     contributions = rank_contributions(cells, subject.quasi, subject.person, times)
-    recounted = [*_recounts(subject, models), *unread]
+    recounted = [*_recounts(subject, models, args.star), *unread]
     verdict = _verdict(subject) if subject.described else None
     k = grades.value[grades.measure == "k achieved"].iloc[0]
     uncounted = [each.model for each in recounted if each.is_kept is None]
     are = "are" if uncounted[1:] else "is"
     sentences = [
         *_claims(args, subject, recounted),
+        STARS[args.star],
         *map(_line, grades.itertuples()),
         *_contribution_lines(contributions),
         *_notices(args, subject, lost),
@@ -138,6 +157,7 @@ def run(args: Namespace) -> Answer:
         "sensitive": subject.sensitive,
         "person": subject.person,
         "roles_from": subject.source or None,
+        "star": args.star,
         "k": int(k),
         "grades": [
             {"measure": row.measure, "value": row.value, "unit": row.unit, "meaning": row.meaning}
@@ -309,14 +329,22 @@ def _count_cells(subject: _Subject) -> tuple[pd.DataFrame, IntArray | None]:
     return subject.described.with_one_mark(cells) if subject.described else cells, times
 
 
-def _grades(subject: _Subject, cells: pd.DataFrame, times: IntArray | None) -> pd.DataFrame:
+def _star_cells(subject: _Subject, cells: pd.DataFrame, star: Star) -> pd.DataFrame:
+    """Return cells in which each missing quasi-identifier is `*`, unless `*` is a category of its own."""
+    from privnb.privacy_models.star import star_missing
+
+    described = subject.described.columns if subject.described else subject.schema
+    return cells if star == "own" else star_missing(cells, subject.quasi, described)
+
+
+def _grades(subject: _Subject, cells: pd.DataFrame, times: IntArray | None, star: Star) -> pd.DataFrame:
     """Return the grades of the equivalence classes, without a sensitive attribute and for each sensitive attribute."""
     import pandas as pd
 
     from privnb.privacy_models.grading import grade
 
     sensitive: list[str | None] = [*subject.sensitive] or [None]
-    first, *others = (grade(cells, subject.quasi, name, subject.person, times) for name in sensitive)
+    first, *others = (grade(cells, subject.quasi, name, subject.person, times, star) for name in sensitive)
     for each in others:  # their equivalence classes are the same
         first = pd.concat([first, each[each.measure.eq("sensitive values").cummax()]])
     return first
@@ -360,7 +388,7 @@ def _models(args: Namespace, subject: _Subject) -> tuple[list[PrivacyModel], lis
     return read_claims(subject.done)
 
 
-def _recounts(subject: _Subject, models: Sequence[PrivacyModel]) -> list[Recount]:
+def _recounts(subject: _Subject, models: Sequence[PrivacyModel], star: Star) -> list[Recount]:
     from privnb.publishing.recheck import Recount, recount_models
 
     if not models:
@@ -370,7 +398,7 @@ def _recounts(subject: _Subject, models: Sequence[PrivacyModel]) -> list[Recount
         return [Recount(repr(model), None, None, why) for model in models]
     return recount_models(
         models, subject.table, _schema(subject), subject.done, subject.memory, buckets=subject.buckets,
-        person=subject.person, described=subject.described,
+        person=subject.person, described=subject.described, star=star,
     )  # fmt: skip
 
 

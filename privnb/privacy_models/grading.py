@@ -17,6 +17,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import check_times
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import Graded, PrivacyModel, Tally, worst_levels
+from privnb.privacy_models.star import Labels, Star
 from privnb.runtime import expect, progress
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.lazy import pd
@@ -27,6 +28,12 @@ from privnb.tables.notation import NUMBER
 SMALL_SIZES = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model needs the name of one, but its level uses only the counts
 MAX_VALUES = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
+
+MEANINGS: dict[Star, str] = {
+    "own": "People of a class are indistinguishable by these columns.",
+    "any": "A class has all people whose cells match; * matches every value, so that classes overlap.",
+    "conservative": "A class has one person and the matching people without *; people with * protect nobody else.",
+}
 
 Row = tuple[str, Any, str, str]  # measure, value, unit, meaning
 
@@ -66,6 +73,7 @@ def grade(
     sensitive: Column = None,
     person: Column = None,
     times: Any = None,
+    star: Star = "own",
 ) -> pd.DataFrame:
     """Grade a table by the sizes of its equivalence classes and by the level of the worst class for each model.
 
@@ -85,6 +93,9 @@ def grade(
         None, each record belongs to a different person.
     times : integer array (n,), optional
         The number of records that each row represents, at least 1. If None, each row is one record.
+    star : str
+        The meaning of `*` and of missing quasi-identifiers, see `privacy_models.star`: "own" (a category of its own),
+        "any" (matches every value) or "conservative" (matches every value, but protects nobody else).
 
     Returns
     -------
@@ -95,7 +106,8 @@ def grade(
     Raises
     ------
     SchemaError
-        If a column is absent or has two roles, if the column `person` has missing values, or if the table is empty.
+        If a column is absent or has two roles, if the column `person` has missing values, if the table is empty, or if
+        `person` is given and `star` is not "own".
     """
     names = select_quasi_identifiers([*table], quasi_identifiers, sensitive, person)
     if times is not None:
@@ -103,10 +115,18 @@ def grade(
     if table.empty:
         raise SchemaError("the table must have at least one record; got 0 records.")
 
+    if star != "own" and person is not None:
+        raise SchemaError(
+            f"`star` must be 'own' if a column names the people; got '{star}', which counts records. Leave out the "
+            f"person column '{person}', or choose 'own'."
+        )
     distinct, people = count_combinations(table[names]), None if person is None else _people(table[person], times)
+    labels = Labels(star, [encode_values(distinct.values[name]) for name in names])
     index, hidden = distinct.index, np.logical_and.reduce([_suppressed(distinct.values[name]) for name in names])
     records = len(table) if times is None else int(times.sum())
     sizes, all_people = count_people_by_group(index, people, times=times), _all(len(table), people, times)
+    classes = labels.confuse(sizes[:, None])
+    sizes, size_of_row = classes.counts[:, 0], classes.counts[classes.class_of[index, 0], 0]
     suppressed = count_people_among(hidden[index], people, times)
     rows: list[Row] = [
         ("records", records, "records", f"'{person}' names the person of each record."),
@@ -115,7 +135,7 @@ def grade(
     rows = [("records", records, "people", "Each record counts as one person.")] if person is None else rows
     rows += [
         ("quasi-identifiers", len(names), "columns", f"An adversary may know: {', '.join(map(str, names))}."),
-        ("classes", len(sizes), "classes", "People of a class are indistinguishable by these columns."),
+        ("classes", len(sizes), "classes", MEANINGS[star]),
         ("smallest class", sizes.min(), "people", "This number of people shares the rarest combination."),
         ("median class", np.median(sizes), "people", "Half of the classes have at most this size."),
         ("largest class", sizes.max(), "people", "This number of people shares the most common combination."),
@@ -123,7 +143,8 @@ def grade(
             "suppressed",
             suppressed,
             "people",
-            "All quasi-identifiers of this number of people are suppressed (*); these people form one class.",
+            "All quasi-identifiers of this number of people are suppressed (*)"
+            + ("; these people form one class." if star == "own" else "."),
         ),
     ]
     for few in SMALL_SIZES:
@@ -132,12 +153,12 @@ def grade(
             if few == 2
             else f"This share of people is in classes of fewer than {few}."
         )
-        among = count_people_among(sizes[index] < few, people, times)
+        among = count_people_among(size_of_row < few, people, times)
         rows.append((f"in classes below {few}", among / all_people, "share", meaning))
     # # Sizes do not depend on the sensitive values, so every record gets the same code.
-    rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people, times)
+    rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people, times, labels)
     if sensitive is not None:
-        rows += _of_sensitive(index, table[sensitive], people, times)
+        rows += _of_sensitive(index, table[sensitive], people, times, labels)
     return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
 
 
@@ -205,13 +226,21 @@ def _suppressed(column: Any) -> BoolArray:
     return np.array([str(value) == SUPPRESSED for value in values])[codes]
 
 
-def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, times: IntArray | None) -> list[Row]:
+def _of_sensitive(
+    index: IntArray, column: pd.Series, people: IntArray | None, times: IntArray | None, labels: Labels
+) -> list[Row]:
     """Return the rows of the result about a sensitive column; `index` is the class of each row of the table."""
     codes, values = encode_values(column)
     some = np.empty(index.max() + 1, dtype=np.int64)
     some[index] = codes  # a value of each class
-    uniform = np.bincount(index, codes != some[index]) == 0
-    certain = count_people_among(uniform[index], people, times) / _all(len(codes), people, times)
+    uniform = (np.bincount(index, codes != some[index]) == 0)[index]
+    if labels.star != "own":
+        weights = np.ones(len(codes), dtype=np.int64) if times is None else times
+        counts = np.zeros((len(some), len(values)), dtype=np.int64)
+        np.add.at(counts, (index, codes), weights)
+        classes = labels.confuse(counts)
+        uniform = (np.count_nonzero(classes.counts, axis=1) == 1)[classes.class_of[index, codes]]
+    certain = count_people_among(uniform, people, times) / _all(len(codes), people, times)
     reads: tuple[str, ...] = ("values", "shares")
     how = ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
@@ -226,7 +255,7 @@ def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, t
         reads, how = ("values",), "; too many to compare a class with the table"
     return [
         ("sensitive values", len(values), "values", f"'{column.name}' has this number of different values{how}."),
-        *_levels(reads, index, codes, people, times),
+        *_levels(reads, index, codes, people, times, labels),
         (
             "one value a class",
             certain,
@@ -237,7 +266,12 @@ def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, t
 
 
 def _levels(
-    reads: Sequence[str], classes: IntArray, codes: IntArray, people: IntArray | None, times: IntArray | None
+    reads: Sequence[str],
+    classes: IntArray,
+    codes: IntArray,
+    people: IntArray | None,
+    times: IntArray | None,
+    labels: Labels,
 ) -> Iterator[Row]:
     """Yield a row with the worst level of each model that reads one of `reads`; `classes` and `codes` are (n,)."""
     graded = [(each, model) for each, model in list_graded_models() if each.reads in reads]
@@ -246,6 +280,9 @@ def _levels(
     for of_members in (True, False) if people is not None else (None,):
         if some := [model for _, model in graded if of_members in (None, model.of_members)]:
             counted = Tally(some[0], codes, int(codes.max()) + 1, times, people)
-            levels |= dict(zip(some, worst_levels(some, *counted.by_class(classes)), strict=True))
+            parts, whole = counted.by_class(classes)
+            if labels.star != "own":
+                parts = [labels.confuse(np.concatenate([*parts])).counts]
+            levels |= dict(zip(some, worst_levels(some, parts, whole), strict=True))
     for each, model in graded:
         yield each.name, levels[model], each.unit, each.meaning

@@ -16,6 +16,7 @@ from privnb.microdata.schema import Categories, Schema, SchemaError
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.base import grade_release, why_ungraded
+from privnb.privacy_models.star import Labels, Star, star_missing
 from privnb.publishing.gate import read_provenance
 from privnb.runtime import progress
 from privnb.runtime.registry import find_classes
@@ -61,6 +62,7 @@ def recount_models(
     buckets: pd.DataFrame | None = None,
     person: str | None = None,
     described: DatasetDescription | None = None,
+    star: Star = "own",
 ) -> list[Recount]:
     """Return, for each model, whether the rows of a file satisfy it.
 
@@ -81,6 +83,8 @@ def recount_models(
         person.
     described : DatasetDescription, optional
         The description, which lists the texts that mean a missing value; all of these texts count as the same value.
+    star : str
+        The meaning of `*` and of missing quasi-identifiers, see `privacy_models.star`.
     """
     columns = {name: spreadsheets.name_in_file(done, name) for name in schema.published}
     there = [name for name, own in columns.items() if own in table.names]
@@ -89,6 +93,8 @@ def recount_models(
     cells, times = spreadsheets.read_unescaped(done, names, lambda written: table.counted(written, memory))
     if described is not None:
         cells = described.with_one_mark(cells)
+    if star != "own":
+        cells = star_missing(cells, [name for name in schema.quasi_identifiers if name in cells], schema)
     people = None if person is None else encode_values(cells[person])[0]
     cells = cells.drop(columns=[] if person is None else [person])
     seen = Schema(schema.dataset, tuple(schema[name] for name in there))
@@ -97,18 +103,24 @@ def recount_models(
         table=cells.reset_index(drop=True), schema=seen, hierarchies={}, provenance=provenance, buckets=buckets,
         times=times, people=people,
     )  # fmt: skip
-    return [_recount(model, release, schema) for model in models]
+    return [_recount(model, release, schema, star) for model in models]
 
 
-def _recount(model: PrivacyModel, release: Release, schema: Schema) -> Recount:
+def _recount(model: PrivacyModel, release: Release, schema: Schema, star: Star) -> Recount:
     if why := _unreadable(model, release, schema):
         return Recount(repr(model), None, None, why)
+    if star != "own" and (release.people is not None or release.buckets is not None):
+        what = "people with several records" if release.buckets is None else "buckets"
+        return Recount(repr(model), None, None, f"{what} cannot be counted with --star {star}. Use --star own.")
     try:
         level = float(grade_release(model, release))
+        counts, whole = _counts(model, release)
+        if star != "own":
+            counts = Labels(star, [*release.labels_alike.values()]).confuse(counts).counts
+            level = float(model.worst(model.level(counts, whole)))
     except Unreadable as error:
         return Recount(repr(model), None, None, str(error))
-    kept = all(model.holds(counts, whole).all() for counts, whole in [_counts(model, release)])
-    return Recount(repr(model), level, bool(kept))
+    return Recount(repr(model), level, bool(model.holds(counts, whole).all()))
 
 
 def _counts(model: PrivacyModel, release: Release) -> tuple[Any, Any]:
