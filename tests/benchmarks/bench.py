@@ -18,8 +18,8 @@ Writes `reports/bench.csv`, one row a system and work, each as soon as it is mea
 - "(quoted)": from an earlier run elsewhere, in quoted.csv; the seconds of the whole process, but for "warm" ones. A
   ratio to such a figure compares two machines.
 
-Peers run in an environment of their own (peers.txt), and never in CI. This process stays small on purpose: a child's
-peak begins where its parent's stands.
+Peers run in environments of their own (peers.txt, anonymeter.txt), and never in CI. This process stays small on
+purpose: a child's peak begins where its parent's stands.
 """
 
 import csv
@@ -36,7 +36,8 @@ from works import works
 HERE = Path(__file__).resolve().parent
 REPORTS = HERE.parents[1] / "reports"
 TABLE = REPORTS / "bench.csv"
-PEERS = "anonymity-api", "anonypy", "anonypyx", "anjana", "microaggregation", "pycanon"
+PEERS = "anonymity-api", "anonypy", "anonypyx", "anjana", "microaggregation", "pycanon", "anonymeter"
+APART = ("anonymeter",)  # peers with an environment of their own
 
 
 def main():
@@ -125,7 +126,10 @@ def choose_peers():
         return {}, ["Peers never run in CI."]
     chosen = choose(asked, PEERS, "PEERS")
     try:
-        return dict.fromkeys(chosen, environment(REPORTS / ".venv-peers")), []
+        found = {peer: environment(REPORTS / f".venv-{peer}", f"{peer}.txt") for peer in chosen if peer in APART}
+        if together := [peer for peer in chosen if peer not in APART]:
+            found |= dict.fromkeys(together, environment(REPORTS / ".venv-peers"))
+        return found, []
     except Failed as failed:
         return {}, [f"{', '.join(chosen)} could not be run, their environment was not made: {failed}"]
 

@@ -1,4 +1,4 @@
-"""The peers' own environment: pinned in peers.txt, apart from privnb's, made anew where it does not fit."""
+"""The peers' own environments, pinned in peers.txt and anonymeter.txt; made anew where they do not fit."""
 
 import subprocess
 import sys
@@ -6,15 +6,13 @@ from pathlib import Path
 
 from measure import Failed
 
-PINNED = Path(__file__).with_name("peers.txt")
 
-
-def environment(folder):
-    """Make the peers' environment in `folder`, or bring it up to date. Returns its Python."""
+def environment(folder, pinned="peers.txt"):
+    """Make an environment of peers in `folder`, or bring it up to date. Returns its Python."""
     uv, python = Path(sys.executable).with_name("uv"), Path(folder) / "bin" / "python"
     if not python.exists():
         _run(uv, "venv", "--quiet", "--no-python-downloads", "--python", ">=3.11,<3.13", folder)
-    _run(uv, "pip", "sync", "--quiet", "--python", python, PINNED)
+    _run(uv, "pip", "sync", "--quiet", "--python", python, Path(__file__).with_name(pinned))
     return python
 
 

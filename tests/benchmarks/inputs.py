@@ -107,5 +107,10 @@ def _schema(table):
 
 if __name__ == "__main__":
     name, file = sys.argv[1:]
+    if name.startswith("criteria-"):
+        import criteria
+
+        criteria.tables(int(name.removeprefix("criteria-"))).to_csv(file, index=False)
+        sys.exit()
     table = {"adult": adult, "numbers": numbers, "ten-copies": ten_copies, "released": lambda: released().table}[name]()
     table.to_csv(file, index=False)

@@ -30,10 +30,10 @@ def keep(file, row):
     measured = {(old["work"], old["system"]) for old in rows}
     if (row["work"], row["system"].removesuffix(QUOTED)) not in measured:  # a quoted figure makes way
         rows.append({name: text(row.get(name)) for name in COLUMNS})
-    own = {(old["work"], START in old["system"]): old for old in rows if tool(old) == "privnb"}
+    own = {(old["work"], START in old["system"], step(old)): old for old in rows if tool(old) == "privnb"}
     for each in rows:
         # With its start beside with its start: a process that begins is compared with one that begins.
-        beside = own.get((each["work"], START in each["system"]))
+        beside = own.get((each["work"], START in each["system"], step(each)))
         same = beside is not None and tool(each) not in OTHER_WORK
         each["ratio_to_privnb"] = text(float(each["seconds"]) / float(beside["seconds"])) if same else ""
     Path(file).parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +47,11 @@ def keep(file, row):
 def tool(row):
     """The name of a row's system without its version."""
     return row["system"].split()[0]
+
+
+def step(row):
+    """The step of a work that a row is about, such as one criterion; empty if the work has one step."""
+    return row["system"].partition(", ")[2] if row["work"].startswith("criteria-") else ""
 
 
 def _replaced(old, row):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import criteria
 import files
 import masking
 from measure import peak, report, system, timed
@@ -80,6 +81,9 @@ def works():
             yield Work(f"{draw}-{records}", records, "k=10", partial(mondrian_drawn, records, draw))
     for each in masking.works():
         more = {"peers": each.peers, "k": each.k, "needs": "numbers", "script": "masking.py"}
+        yield Work(each.name, each.records, each.parameters, None, **more)
+    for each in criteria.works():
+        more = {"peers": each.peers, "needs": each.needs, "script": "criteria.py"}
         yield Work(each.name, each.records, each.parameters, None, **more)
     for each in files.works():
         yield Work(each.name, each.records, "k=10", None, script="files.py", asked=each.asked)
