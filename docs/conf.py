@@ -33,6 +33,7 @@ html_static_path, html_css_files = ["_static"], ["site.css"]
 TEMPLATES = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
 TEMPLATES.filters |= {each.__name__: each for each in (facts.plain, facts.prose, facts.code, facts.first, facts.link)}
 TEMPLATES.filters["policy"] = facts.policies.read
+TEMPLATES.filters["framework"] = facts.frameworks.read
 HEADER = re.compile(r"^\w[\w ]*\n-{3,}$", re.MULTILINE)  # of a section of numpydoc
 BAR = re.compile(r">>>.*|`[^`]*`|\|")  # reStructuredText substitutes the text between two bars
 

@@ -21,7 +21,7 @@ from privnb.attacks.base import Attack
 from privnb.cli import command
 from privnb.cli.list import KINDS
 from privnb.datasets.description import KEYS, Named, TomlTable, TomlTables
-from privnb.decision import card, policies
+from privnb.decision import card, frameworks, policies
 from privnb.evaluation import results
 from privnb.measures.base import find_measure, list_measures
 from privnb.privacy_models import PrivacyModel

@@ -75,7 +75,7 @@ def run(args: Namespace) -> Answer:
     from privnb.evaluation.parameters import choose_study
     from privnb.runtime.errors import MissingFileError, OutputExistsError
     from privnb.runtime.sentences import list_lines
-    from privnb.runtime.wording import Worded
+    from privnb.runtime.wording import Worded, write
     from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
     for file in filter(None, (args.file, args.holdout)):
@@ -95,7 +95,9 @@ def run(args: Namespace) -> Answer:
     if args.card:
         Path(args.card).write_text(card.text, encoding="ascii")
     criteria = _list_criteria(found.results)
-    answer = list_lines(Worded("decision/card", card.content).parts)
+    answer = list_lines(
+        [*Worded("decision/card", card.content).parts, *write("decision/evidence", "overview", card.content)]
+    )
     return Answer(
         _values(args, found, card.content, criteria),
         [

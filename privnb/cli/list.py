@@ -1,4 +1,4 @@
-"""List datasets, sanitizers, models, attacks, measures, miners, policies, notebooks or parameters."""
+"""List datasets, sanitizers, models, attacks, measures, miners, policies, frameworks, notebooks or parameters."""
 
 from __future__ import annotations
 
@@ -95,6 +95,15 @@ def _policies() -> Iterator[Entry]:
         yield name, policies.read(name).title.rstrip(".") + "."
 
 
+def _frameworks() -> Iterator[Entry]:
+    from privnb.decision import frameworks
+
+    for name in frameworks.list_framework_names():
+        found = frameworks.read(name)
+        is_read = "We have read the source." if found.read else "We have read only summaries of the source."
+        yield name, f"{found.title}: {len(found.questions)} {found.unit}. {is_read}"
+
+
 def _notebooks() -> Iterator[Entry]:
     from privnb.reporting.notebooks import choose_notebooks, notebooks_folder
 
@@ -109,6 +118,7 @@ KINDS: dict[str, Callable[[], Iterator[Entry]]] = {
     "measures": _measures,
     "miners": _miners,
     "policies": _policies,
+    "frameworks": _frameworks,
     "notebooks": _notebooks,
     "parameters": lambda: iter(()),
 }

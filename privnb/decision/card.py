@@ -22,6 +22,7 @@ from privnb.datasets.undescribed_files import UndescribedTable
 from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import ENDS, LOSS, Decision, plain_number
+from privnb.decision.evidence import add_months, gather_evidence
 from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule, policy_values
 from privnb.decision.policies import Policy
 from privnb.decision.release_risks import groups_at_risk, mean_and_worst, numbers_of, risk_of
@@ -42,7 +43,8 @@ from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory
 from privnb.tables.writing import CARD, FACTS
 
-VERSION = 7  # the version of the card's format, see card.schema.json
+VERSION = 8  # the version of the card's format, see card.schema.json
+READABLE = (7, VERSION)  # a card of format 7 has no evidence
 SCHEMA = Path(__file__).with_name("card.schema.json")
 CERTAIN_FREE = "nobody's value certain"  # the kind of an alternative that discloses nothing with certainty
 NEVER_TRIED = ("second_release", "more_knowledge", "by_hand", "new_attack")  # attacks that no card measures
@@ -94,9 +96,10 @@ class Card:
         content = _parsed(Path(expect.path("path", path)), "card", f"Give the file that ends in {CARD}.")
         if not isinstance(content, dict) or "card" not in content or not isinstance(content.get("release"), dict):
             raise CardError(f"{path} is not a release card. Give the file that ends in {CARD}.")
-        if content["card"] != VERSION:
+        if content["card"] not in READABLE:
             raise CardError(
-                f"{path} is a card in format {content['card']!r}, and this version of privnb reads format {VERSION}. "
+                f"{path} is a card in format {content['card']!r}, and this version of privnb reads the formats "
+                f"{' and '.join(map(str, READABLE))}. "
                 "Update privnb, or decide again to make a card in this format."
             )
         return cls(content)
@@ -161,9 +164,10 @@ def make_card(
             "chosen release, or decide again."
         )
     groups, people = groups_at_risk(own, dataset), getattr(dataset, "headcount", None)
+    made = datetime.date.today()
     content = {
         "card": VERSION,
-        "made": datetime.date.today().isoformat(),
+        "made": made.isoformat(),
         "answer": {},
         "release": facts_of_file(path, [name for name in schema.quasi_identifiers if name in done["columns"]], done),
         "measured_on": str(own.dataset.iloc[0]),
@@ -180,7 +184,8 @@ def make_card(
         "not_tried": [*_not_tried(own, schema, done, decision.previous)],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
-    content |= {"answer": answer(content)}
+    again = add_months(made, decision.policy.measure_again_after)
+    content |= {"answer": answer(content), "evidence": gather_evidence(content, again.isoformat())}
     return Card(content | {"sha256": digest_card(content)})
 
 

@@ -377,7 +377,8 @@ def write_decision(found: PolicySearch, dataset: Dataset) -> str:
 def _sentences(found: PolicySearch, dataset: Dataset, written: PublishedTable, signed: Card, page: str) -> list[str]:
     """Return sentences about a decision and its file, with blank lines between the parts."""
     answer = Worded("decision/card", signed.content).data
-    return [write_decision(found, dataset), "", *written.sentences, "", answer, f"Its card: {page}"]
+    reviewed = Sentences(*write("decision/evidence", "overview", signed.content)).data
+    return [write_decision(found, dataset), "", *written.sentences, "", answer, "", reviewed, "", f"Its card: {page}"]
 
 
 def _known(file: UndescribedTable, schema: Schema, done: dict[str, Any]) -> list[str]:

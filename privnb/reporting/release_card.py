@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from privnb.decision.answer import KEEPS, RESERVED
 from privnb.decision.card import Card
+from privnb.decision.evidence import NOT_APPLICABLE
 from privnb.decision.policies import measure_of
 from privnb.decision.release_risks import Part, above_average
 from privnb.measures.base import measure_facts
@@ -63,6 +64,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
         promised=join_names([write_claim(claim) for claim in content["done"]["claims"]] or ["no privacy model"]),
         treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
         labels=list(dict.fromkeys(entry["labels"] for entry in content["dictionary"] if entry["labels"])),
+        frameworks=[_framework(each, content) for each in content.get("evidence", {}).get("frameworks", ())],
     )
     return escape_invisible(text)
 
@@ -98,6 +100,12 @@ def worst_groups(card: Card) -> FullTable | Sentences:
 def not_tried(card: Card) -> Sentences:
     """Return the attacks that nobody tried."""
     return say(*write("decision/card", "not_tried", card.content))
+
+
+@validated
+def evidence(card: Card) -> Sentences:
+    """Return one sentence for each framework on how the card answers the questions of reviewers."""
+    return say(*write("decision/evidence", "overview", card.content))
 
 
 @validated
@@ -151,6 +159,27 @@ def _risk(risk: Part, content: Part) -> Part:
         "gauges": [each for each in gauges if each],
         "ids": [id for number in numbers for id in number.get("ids", [])],
     }
+
+
+def _framework(framework: Part, content: Part) -> Part:
+    """Return a framework as its part of the page: its summary, its source and a row for each question."""
+    rows = [
+        {
+            "question": each["question"],
+            "section": each["section"],
+            "state": each["answer"],
+            "answer": _text("decision/evidence", "answer", each),
+            "stated": [
+                _text("decision/evidence", "stated", name, content)
+                for name in each["lines"][: 1 if each["answer"] == NOT_APPLICABLE else None]
+            ],
+            "places": each["places"],
+            "ids": each["ids"],
+        }
+        for each in framework["questions"]
+    ]
+    summary = _text("decision/evidence", "summary", framework)
+    return {"summary": summary, "reading": _text("decision/evidence", "reading", framework), "rows": rows}
 
 
 def _groups_at_risk(risk: Part, content: Part) -> list[Part]:

@@ -89,7 +89,9 @@ def test_describe(here, capsys):
     assert (found["status"], found["values"]["is_draft"], found["values"]["lacks"]) == (0, False, [])
 
 
-@pytest.mark.parametrize("kind", ["datasets", "sanitizers", "models", "attacks", "measures", "miners", "policies"])
+@pytest.mark.parametrize(
+    "kind", ["datasets", "sanitizers", "models", "attacks", "measures", "miners", "policies", "frameworks"]
+)
 def test_list(kind, capsys):
     found = answered(capsys, "list", kind)["values"]
     assert found["kind"] == kind

@@ -22,7 +22,7 @@ from privnb.runtime import entry_points, expect, numerals, validation
 from privnb.runtime.deprecation import warn_renamed
 from privnb.runtime.errors import InputError, MissingFileError, UsageError
 from privnb.runtime.names import suggest
-from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
+from privnb.runtime.validation import Count, Positive, Probability, Validated, at_least, between, optional, validated
 
 RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
 # The measures of disclosure of a sensitive attribute that are counted in the release itself: see `risks.certainty`.
@@ -167,6 +167,8 @@ class Policy(Validated):
         share of its tightest cap, and "loss" takes the release with the least loss.
     choice : str
         The reason for the tolerance and the order.
+    measure_again_after : int
+        The number of months after which the risks of a release must be measured again.
     sha256 : str
         The digest of the file.
 
@@ -189,6 +191,7 @@ class Policy(Validated):
     tolerance: Probability = 0.02
     order: Annotated[str, validation.one_of(ORDERS)] = LEAST_RISK
     choice: str = ""
+    measure_again_after: Count = 12
     sha256: str = ""
 
     def __post_init__(self) -> None:
