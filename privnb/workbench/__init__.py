@@ -1,6 +1,6 @@
-"""The workbench of an analyst: read a table, sanitize it, measure the release, compare, choose, write.
+"""The workbench of an analyst: read and sanitize a table, measure and compare releases, and choose and write one.
 
-Each noun (table, release, measurements, comparison, decision, card) shows itself in a notebook with the answer first,
-and has `frame` and `plot()`. This package computes nothing itself; its methods call the same functions as the command
-line and the notebooks.
+Each object (table, release, measurements, comparison, decision, card) has a view in notebooks that begins with the
+answer, and has `frame` and `plot()`. This subpackage computes nothing itself; its methods call the same functions as
+the command line and the notebooks.
 """

@@ -1,4 +1,4 @@
-"""Comparison of several releases of one table, and the choice among them."""
+"""Comparison of several releases of one table, and the choice of one of these releases."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ DEFAULT_POLICY = "ontario-2025"
 class Comparison(Noun):
     """Releases of one table, measured in the same way.
 
-    `compare` makes a comparison. A comparison always includes the two reference releases: the original, and the release
-    without quasi-identifiers.
+    The function `compare` returns a comparison. A comparison always includes the two reference releases: the original,
+    and the release without quasi-identifiers.
 
     Attributes
     ----------
     table : Table
     sanitizers : list of Sanitizer
-        The sanitizers, without those of the two reference releases.
+        The compared sanitizers, without the sanitizers of the two reference releases.
     policy : Policy
-        The policy whose caps and needs were measured.
+        The policy whose caps and required utility were measured.
     results : DataFrame
-        Tidy results with all their columns.
+        Tidy results with all columns.
     failed : dict of str to str
-        The reasons why sanitizers have no release of this table, by the settings of the sanitizers.
+        For each sanitizer that cannot make a release of this table, the reason, by the setting of the sanitizer.
 
     Examples
     --------
@@ -82,7 +82,9 @@ class Comparison(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each release: the loss of users, the capped risks, whether the policy is met and, if not, why.
+        """One row for each release: the loss of users, the capped risks, and whether the release complies.
+
+        If a release does not comply with the policy, the row contains the reason.
 
         The loss is between 0 (the original) and 1 (no quasi-identifiers).
         """
@@ -103,9 +105,9 @@ class Comparison(Noun):
         return view([*chosen.sentences[:2], *[failed] * bool(self.failed)], self.frame)
 
     def plot(self, x: str = "", y: str = "") -> Any:
-        """Return a chart of two numbers for each release: the loss of users, and the used part of the tightest cap.
+        """Return a chart of each release: the loss of users, and the risk as a share of the tightest cap.
 
-        If `x` names a privacy measure and `y` a utility measure, the chart shows these two measures.
+        If `x` is a privacy measure and `y` is a utility measure, the chart shows these two measures instead.
         """
         from privnb.decision.points import compute_points
         from privnb.reporting import charts
@@ -119,14 +121,14 @@ class Comparison(Noun):
     def choose(self, policy: str | os.PathLike[str] | None = None) -> TableDecision:
         """Choose one of the compared releases by a policy.
 
-        Only the caps and needs of the policy decide. Results of `models` and `measures` are shown, but affect the
-        choice only if the policy needs them.
+        The choice depends only on the caps and the required utility of the policy. Results of `models` and `measures`
+        are shown, but they affect the choice only if the policy requires them.
 
         Parameters
         ----------
         policy : str or path-like, optional
-            By default, the policy of the comparison. The comparison must include every measure that another policy
-            uses.
+            The policy; by default, it is the policy of the comparison. The comparison must include every measure that
+            the policy uses.
 
         Returns
         -------
@@ -159,21 +161,22 @@ def compare(
     Parameters
     ----------
     table : Table
-        A table of `read`.
+        A table that `read` returned.
     sanitizers : Sanitizer or list of Sanitizer
         The sanitizers, such as `[Mondrian(k=k) for k in (5, 10, 20)]`.
     policy : str or path-like
-        The policy whose caps and needs are measured, given by its name or file.
+        The policy whose caps and required utility are measured: the name of the policy, or the path of its file.
     models : str, estimator or list, optional
-        Models of users that predict `target` from each release, see `SanitizedTable.utility`.
+        Models of users, which learn from each release to predict `target`; see `SanitizedTable.utility`.
     target : str, optional
-        The column that the models predict; by default, the first sensitive column.
+        The column that the models predict. By default, it is the first sensitive column.
     measures : function, or list of functions
-        Functions marked with `@measure`.
+        Further measures, which are functions with the decorator `@measure`.
     seeds : int
-        The number of repetitions of each random step; 0 means 3 repetitions.
+        How often each random step is repeated, with different seeds; 0 means 3 times.
     store : str
-        A folder for finished work, so that a stopped comparison can continue. If it is empty, no work is stored.
+        A folder for completed evaluations, so that a stopped comparison can continue. If it is empty, nothing is
+        stored.
 
     Returns
     -------
@@ -213,7 +216,7 @@ def compare(
 
 
 def _failures(table: Origin, tried: Sequence[Sanitizer], results: pd.DataFrame) -> dict[str, str]:
-    """Return the reasons why sanitizers have no release, by the settings of the sanitizers."""
+    """Return the reason for each sanitizer that cannot make a release, by the setting of the sanitizer."""
     made, failed = {*map(tuple, results[SETTING_COLUMNS].to_numpy())}, dict[str, str]()
     for sanitizer in tried:
         key = describe_setting(sanitizer)

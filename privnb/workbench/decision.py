@@ -1,4 +1,4 @@
-"""The release that a policy leads to, the reasons for it, and the writing of the release with its card."""
+"""The release that a search by a policy chooses, the reasons for the choice, and the release card."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ PLAIN = {"setting": "release", "loss": "lost", "kept": "keeps the policy"}
 
 
 class ReleaseCard(Noun):
-    """The card of a written release, with its facts, to read and to sign.
+    """The card of a written release, which states facts about the release and is meant to be read and signed.
 
     Attributes
     ----------
     card : Card
-        The card as data, in the form of `decision/card.schema.json`.
+        The card as data, in the form that `decision/card.schema.json` describes.
     path : Path
-        The release. The card, the provenance and the codebook are next to the release.
+        The path of the release. The card, the provenance and the codebook are next to the release.
 
     Examples
     --------
@@ -66,9 +66,9 @@ class ReleaseCard(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """Two rows for each risk of the card: the average over people, and the worst-off person.
+        """Two rows for each risk of the card: the average over all people, and the risk of the worst-off person.
 
-        Each row has the value, its interval, and the value without the release.
+        Each row contains the value, the interval of the value, and the value without the release.
         """
         rows = []
         for risk in self.card.content["risks"]:
@@ -82,7 +82,7 @@ class ReleaseCard(Noun):
         return Worded("decision/card", self.card.content)._repr_html_()
 
     def plot(self) -> Any:
-        """Return a chart of the risks compared with their caps."""
+        """Return a chart that compares the risks with the caps of the policy."""
         from privnb.reporting import charts
 
         return charts.card_risks(self.card)
@@ -90,13 +90,13 @@ class ReleaseCard(Noun):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableDecision(Noun):
-    """The decision that a policy leads to on a table.
+    """The decision for a table: the release that a search by a policy chooses, and the reasons.
 
     Parameters
     ----------
     table : Table
     dataset : Dataset
-        The records of the search: all records of the table, or a sample.
+        The records that the search used: all records of the table, or a sample.
     found : PolicySearch
 
     Examples
@@ -126,18 +126,21 @@ class TableDecision(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each release: the loss of users, whether the policy is met and, if not, why."""
+        """One row for each release: the loss of users, and whether the release complies with the policy.
+
+        If a release does not comply, the row contains the reason.
+        """
         table = self.found.decision.releases[[*PLAIN, "reasons"]]
         return table.assign(reasons=table.reasons.map(join_reasons)).rename(columns=PLAIN | {"reasons": "why not"})
 
     @cached_property
     def explanation(self) -> dict[str, Any]:
-        """The decision as plain values: the chosen release, the reasons, the risks, and the alternatives."""
+        """The decision as plain values: the chosen release, the reasons, the risks and the alternatives."""
         return explain_decision(self.found, self.dataset)
 
     @property
     def sentences(self) -> list[str]:
-        """The decision in sentences for people, with the answer first."""
+        """The decision as sentences for people, beginning with the answer."""
         return list_lines(self._worded.parts)
 
     @property
@@ -149,7 +152,7 @@ class TableDecision(Noun):
         return view(self._worded.parts, self.frame[:MAX_SHOWN], others)
 
     def plot(self) -> Any:
-        """Return a chart of two numbers for each release: the loss of users, and the used part of the tightest cap."""
+        """Return a chart of each release: the loss of users, and the risk as a share of the tightest cap."""
         from privnb.reporting import charts
 
         return charts.within_caps(self.found.decision)
@@ -173,9 +176,9 @@ class TableDecision(Noun):
         self, out: str | os.PathLike[str] | None, *, spreadsheet_safe: bool = False, allow: str | None = None,
         **options: Any,
     ) -> chosen_release.PublicationResult:  # fmt: skip
-        """Publish the decision; return its sentences, and the card of the release if one was written to `out`.
+        """Publish the chosen release, and return sentences about the decision and, if `out` is given, the release card.
 
-        Arguments and errors are those of `publishing.chosen_release.publish_chosen`.
+        The arguments and the errors are those of `publishing.chosen_release.publish_chosen`.
         """
         from privnb.reporting import release_card
 
@@ -195,17 +198,17 @@ class TableDecision(Noun):
         allow: str | None = None,
         memory: str = chosen_release.MEMORY,
     ) -> ReleaseCard:
-        """Write the chosen release with its provenance, codebook and card.
+        """Write the chosen release together with its provenance, its codebook and its card.
 
-        A release whose file breaks the policy is not written. The runner-up is written instead, and the card states
-        this.
+        If the file of the release breaks the policy, the file is not written. The release that the decision ranks next
+        is written instead, and the card states this.
 
         Parameters
         ----------
         out : str or path-like
-            A new file that ends in .parquet or .csv, or a new folder.
+            The path of a new file that ends in .parquet or .csv, or of a new folder.
         spreadsheet_safe, bounds, force, allow, memory
-            As in `publishing.chosen_release.publish_chosen`.
+            See `publishing.chosen_release.publish_chosen`.
 
         Returns
         -------
@@ -236,21 +239,21 @@ def decide(
     store: str = "",
     previous: str | os.PathLike[str] | None = None,
 ) -> TableDecision:
-    """Search for the release that a policy leads to, among all sanitizers.
+    """Search, among the releases of all sanitizers, for the best release that complies with a policy.
 
     Parameters
     ----------
     table : Table
     policy : str or path-like
-        The name of a policy, such as "ontario-2025", or its TOML file.
+        The name of a policy, such as "ontario-2025", or the path of its TOML file.
     profile : str
         The extent of the search: "quick" (minutes) or "full".
     records : int
-        The size of a random sample for the search, in records; 0 means all records.
+        The number of random records that the search uses; 0 means all records.
     seeds : int
-        The number of repetitions of each random step; 0 means the number that the profile states.
+        How often each random step is repeated, with different seeds; 0 means the number that the profile states.
     store : str
-        A folder for finished work, so that a stopped search can continue. If it is empty, no work is stored.
+        A folder for completed evaluations, so that a stopped search can continue. If it is empty, nothing is stored.
     previous : str or path-like, optional
         The file of an earlier release about the same people. The risks of each release are then those of an adversary
         who holds both files.

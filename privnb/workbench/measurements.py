@@ -1,4 +1,4 @@
-"""Numbers about releases, as a narrow table for people or with all columns."""
+"""Numbers about releases: a narrow table for people, and tidy results with all columns."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Measurements(Noun):
     Parameters
     ----------
     results : DataFrame
-        Tidy results with all their columns, see `evaluation.results`.
+        Tidy results with all columns; see `evaluation.results`.
     policy : Policy, optional
-        The policy whose caps are compared with the risks.
+        The policy whose caps the risks are compared with.
 
     Examples
     --------
@@ -64,17 +64,17 @@ class Measurements(Noun):
     def frame(self) -> pd.DataFrame:
         """One row for each number: setting, question, value, 95% interval, value without the release, and id.
 
-        Each row also states which direction is better. The id is the same as in the `results.csv` of a report and in
-        cards.
+        Each row also states whether a lower or a higher value is better. The id is the id of the same number in the
+        `results.csv` of a report and in cards.
         """
         return shorten_results(self.results)
 
     @cached_property
     def caps(self) -> pd.DataFrame:
-        """One row for each cap of the policy, with its verdict. The table is empty without a policy.
+        """One row for each cap of the policy, with the verdict; the table is empty without a policy.
 
-        As in a decision, each cap is compared with the upper end of the interval for the worst sensitive attribute and
-        the worst group, and an unknown risk exceeds every cap.
+        As in a decision, the risk for the worst sensitive attribute and the worst group counts, and the upper end of
+        its interval is compared with the cap. An unknown risk exceeds every cap.
         """
         columns = ["risk", "value", "upper end", "cap", "verdict", "why"]
         rows = []
@@ -97,7 +97,7 @@ class Measurements(Noun):
 
     @property
     def sentences(self) -> list[str]:
-        """The first facts: how many caps of the policy are met, and which numbers are missing."""
+        """Sentences about how many caps of the policy the release stays below, and about numbers that are missing."""
         said = []
         if self.policy is not None:
             kept = int((self.caps.verdict == "kept").sum())
@@ -113,7 +113,7 @@ class Measurements(Noun):
         return said or [f"{what}. An interval has 95% confidence." if self.frame.interval.any() else f"{what}."]
 
     def plot(self) -> Any:
-        """Return a chart of the shares of all people; each share is next to its value without the release.
+        """Return a chart of the numbers that are shares of all people, each next to the same share without the release.
 
         The chart has at most the first `MAX_DRAWN` questions.
         """
@@ -156,7 +156,7 @@ class Measurements(Noun):
 
 @validated
 def shorten_results(results: pd.DataFrame) -> pd.DataFrame:
-    """Return tidy results as a narrow table for people, see `Measurements.frame`."""
+    """Return tidy results as a narrow table for people; see `Measurements.frame`."""
     results = results.reset_index(drop=True)
     people = find_people_counts(results)
     return pd.DataFrame(
@@ -192,7 +192,7 @@ def _number(measure: str, value: float) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """Return a number and its noun in the singular or plural.
+    """Return a number and the noun of the counted objects, in the singular or plural.
 
     >>> count_noun(1, "cap"), count_noun(0, "cap")
     ('1 cap', '0 caps')

@@ -1,4 +1,4 @@
-"""The interface of a table that a release, a comparison or a decision uses."""
+"""The interface of the table from which a release, a comparison or a decision is made."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from privnb.microdata.schema import Role
 
 
 class Origin(Protocol):
-    """A described table, such as a `workbench.table.Table`."""
+    """The interface of a described table, such as a `workbench.table.Table`."""
 
     path: Path
     study: str | None
@@ -23,14 +23,14 @@ class Origin(Protocol):
 
     @property
     def dataset(self) -> Dataset:
-        """The records."""
+        """The records of the table."""
         ...
 
     @property
     def roles_changed(self) -> Mapping[str, Role] | None:
-        """The roles that differ from the description."""
+        """The roles that differ from the roles in the description, by column; None if no role differs."""
         ...
 
     def in_roles(self, roles: Mapping[str, Role]) -> Dataset:
-        """Return the records in other roles of some columns."""
+        """Return the records, with the roles of some columns replaced by `roles`."""
         ...

@@ -1,4 +1,4 @@
-"""Pages about a table: its report, and the explorer."""
+"""Pages about a table: the report, and the explorer."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from privnb.workbench.table import Table, read
 
 @validated
 def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None = None, **parameters: Any) -> Path:
-    """Make a report of a table: a site of pages, its numbers as `results.csv`, and the executed notebooks.
+    """Make a report of a table: a folder with HTML pages, the numbers as `results.csv`, and the executed notebooks.
 
-    The folder `store` next to the report keeps finished evaluations, so that a stopped report can continue. If a table
-    was read from a DataFrame, its description becomes a file only with `table.save()`.
+    The folder `store` next to the report keeps completed evaluations, so that a stopped report can continue. If a table
+    was read from a DataFrame, the description of the table is saved only by `table.save()`.
 
     Parameters
     ----------
     table : Table
-        A table that `read` returned, or anything that `read` accepts.
+        A table that `read` returned, or an object that `read` accepts as its source.
     out : str or path-like
-        The folder of the report, which may be empty, hold an older report, or not exist.
+        The folder of the report. The folder need not exist; if it exists, it must be empty or contain an older report.
     notebooks : str, or list of str, optional
-        The notebooks to run, by the beginning of their names, such as "04"; by default, all notebooks.
+        The notebooks to run, by the beginnings of their names, such as "04"; by default, all notebooks.
     **parameters
         Parameters of the notebooks, such as `K="5, 10"` or `RECORDS=3000`.
 
     Returns
     -------
     Path
-        The page to open first.
+        The path of the page to open first.
 
     Raises
     ------
     ReportError
-        For an unknown notebook or parameter, before anything runs; and for notebooks that have failed.
+        For an unknown notebook or parameter, in which case no notebook runs, and for notebooks that have failed.
     """
     from privnb.papers.ledger_page import Ledger
     from privnb.reporting.report import build
@@ -47,19 +47,19 @@ def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None
 
 
 def explore(table: Any, **options: Any) -> Any:
-    """Show a table in the explorer, which evaluates one setting live in a notebook.
+    """Show a table in the explorer, which evaluates one setting of a sanitizer at a time in a notebook.
 
     Parameters
     ----------
     table : Table
-        A table that `read` returned, or anything that `read` accepts.
+        A table that `read` returned, or an object that `read` accepts as its source.
     **options
-        Options of `explorer.explore`, such as `policy`.
+        Further options of `explorer.explore`, such as `policy`.
 
     Returns
     -------
     Board
-        The board that a notebook shows.
+        The object that a notebook shows as the explorer.
     """
     from privnb.explorer.board import explore as board
 

@@ -1,4 +1,4 @@
-"""A sanitized table in memory, which can be shown, measured, and written for others."""
+"""A sanitized table in memory, which can be shown, measured, and written to a file for publication."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UTILITY = ("certainty_penalty", "average_class_size")
 
 
 class SanitizedTable(Noun):
-    """A release of a table, in memory, for its owner.
+    """A release of a table in memory, for the owner of the table.
 
     `Table.sanitize` makes such a release. A notebook shows the treatment of each column, the size of the smallest class
     and the claims, but no rows.
@@ -42,7 +42,7 @@ class SanitizedTable(Noun):
         The table that was sanitized.
     sanitizer : Sanitizer
     release : Release
-        The release in the form that the classes of the package accept.
+        The release as a `Release` object, which the other functions of privnb accept.
 
     Examples
     --------
@@ -65,9 +65,9 @@ class SanitizedTable(Noun):
 
     @cached_property
     def columns(self) -> pd.DataFrame:
-        """One row for each published column: its role, its treatment, and some labels of the release.
+        """One row for each published column: the role, the treatment, and some labels of the release.
 
-        The row also has the number of different values in the original and in the release.
+        Each row also has the numbers of different values in the original and in the release.
         """
         data, release = self.table.dataset, self.release
         rows = []
@@ -88,7 +88,7 @@ class SanitizedTable(Noun):
 
     @property
     def sentences(self) -> list[str]:
-        """A description of the release in sentences, with the answer first."""
+        """Sentences that describe the release, beginning with the answer."""
         release = self.release
         sizes = release.people_per_class if not release.without_classes and release.buckets is None else None
         claims = [repr(claim) for claim in release.provenance.claims]
@@ -109,7 +109,7 @@ class SanitizedTable(Noun):
         return view(self.sentences, self.columns)
 
     def plot(self) -> Any:
-        """Return a chart of the numbers of people who share each published combination."""
+        """Return a chart of the number of people who share each published combination."""
         from privnb.explorer.readings import count_class_sizes
         from privnb.reporting import charts
         from privnb.reporting.charts.base import none
@@ -118,14 +118,15 @@ class SanitizedTable(Noun):
         return none("equivalence class in this release") if sizes is None else charts.class_sizes(sizes)
 
     def risks(self, policy: str | os.PathLike[str] | None = None) -> Measurements:
-        """Measure the gain of an adversary, and compare each number with the same number without the release.
+        """Measure the gains of adversaries, and compare each number with the same number without the release.
 
-        The numbers are identity, attribute, linkability and membership risk, certainty, and the anti-utility of miners.
+        The numbers are the identity, attribute, linkability and membership risks, the certainty, and the anti-utility
+        of miners.
 
         Parameters
         ----------
         policy : str or path-like, optional
-            The name or file of a policy whose caps are compared with the risks.
+            The name or the file of a policy, with whose caps the risks are compared.
 
         Returns
         -------
@@ -149,13 +150,13 @@ class SanitizedTable(Noun):
         Parameters
         ----------
         models : str, estimator or list
-            Miners by name, such as "basic" or "naive Bayes, decision tree", estimators or pipelines of scikit-learn, or
-            a list of both.
+            Names of miners, such as "basic" or "naive Bayes, decision tree"; an estimator or a pipeline of
+            scikit-learn; or a list of these.
         target : str, optional
             The column that the models predict. By default, it is the first sensitive column or, without a sensitive
             column, the first quasi-identifier.
         measures : function, or list of functions
-            Functions marked with `@measure`.
+            Further measures, which are functions with the decorator `@measure`.
 
         Returns
         -------
@@ -182,17 +183,17 @@ class SanitizedTable(Noun):
         allow: str | None = None,
         memory: str = MEMORY,
     ) -> PublishedTable:
-        """Write a release of the table for others, with its provenance and its codebook.
+        """Write a release of the table to a file for publication, together with its provenance and its codebook.
 
-        The release is made again with fresh randomness, checked, and examined by the gate. The file is written whole or
-        not at all.
+        The release is made again with fresh random numbers and is checked, and the gate decides whether it may be
+        published. The file is written whole or not at all.
 
         Parameters
         ----------
         out : str or path-like
-            A new file that ends in .parquet or .csv, or a new folder.
+            The path of a new file that ends in .parquet or .csv, or of a new folder.
         spreadsheet_safe, bounds, force, allow, memory
-            As in `publishing.from_files.sanitize`.
+            See `publishing.from_files.sanitize`.
 
         Returns
         -------
@@ -223,7 +224,7 @@ class SanitizedTable(Noun):
 
 
 def choose_prediction_target(schema: Schema, target: str | None) -> str:
-    """Return the column that models predict, which is by default the first sensitive column or quasi-identifier.
+    """Return the column that models predict: by default, the first sensitive column or else quasi-identifier.
 
     Raises UsageError for a column of numbers, which classifiers cannot predict.
     """

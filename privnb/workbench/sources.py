@@ -1,4 +1,4 @@
-"""Conversion of data frames of any library, and of the rows that a database returns, to Arrow tables."""
+"""Conversion of data frames of any library, and of rows from a database, to Arrow tables."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ def frame_to_arrow(source: Any) -> pa.Table:
     Parameters
     ----------
     source : DataFrame, Arrow table or reader, Polars frame, DuckDB relation
-        Any object with the Arrow C stream interface, or a lazy frame that collects into one. The index of a pandas
-        DataFrame becomes a column if it has a name, as in files that pandas writes; an index without a name is dropped.
+        Any object with the Arrow C stream interface, or a lazy frame whose `collect` method returns such an object. If
+        the index of a pandas DataFrame has a name, it becomes a column, as in files that pandas writes; an index
+        without a name is dropped.
 
     Returns
     -------
     pyarrow.Table
-        The table. A column of ordered categories is a dictionary, and `find_category_orders` returns its order.
+        The table. A column of ordered categories is a dictionary column, whose order `find_category_orders` returns.
 
     Raises
     ------
     UsageTypeError
         For an object that is not a table.
     SchemaError
-        For columns with the same name, with names that are not text, or with cells that are not single values.
+        For columns with the same name, for a name that is not text, and for cells that are not single values.
     """
     if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame
         source = source.collect()
@@ -50,7 +51,7 @@ def frame_to_arrow(source: Any) -> pa.Table:
 
 
 def run_query(query: str, connection: Any) -> pa.Table:
-    """Run a query and return its rows.
+    """Run a query, and return the rows that the database returns.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def run_query(query: str, connection: Any) -> pa.Table:
     Raises
     ------
     InputError
-        For a query that the database refuses, and for a query without columns.
+        For a query that the database refuses, and for a query that returns no table.
     UsageTypeError
         For an object that is not a connection.
     """
@@ -97,7 +98,7 @@ def run_query(query: str, connection: Any) -> pa.Table:
 
 
 def find_category_orders(table: pa.Table) -> dict[str, list[str]]:
-    """Return the categories of each column of ordered texts, from the lowest to the highest."""
+    """Return the categories of each column of ordered texts, from the lowest to the highest category."""
     found = {}
     for field in table.schema:
         if pa.types.is_dictionary(field.type) and _is_text(field.type.value_type):
@@ -107,7 +108,7 @@ def find_category_orders(table: pa.Table) -> dict[str, list[str]]:
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write an Arrow table to a Parquet file that only its owner can read."""
+    """Write an Arrow table to a Parquet file that only the user of this process can read."""
     from pyarrow import parquet
 
     for number, field in enumerate(table.schema):
@@ -122,14 +123,17 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary column as plain values. Views of texts become texts, because Arrow cannot cast them."""
+    """Return a dictionary column as plain values.
+
+    Texts of the type string view become strings, because Arrow cannot cast string views.
+    """
     kind = pa.string() if _is_text(column.type.value_type) else column.type.value_type
     chunks = [(chunk.indices, chunk.dictionary.cast(kind)) for chunk in column.chunks]
     return pa.chunked_array([pa.DictionaryArray.from_arrays(*each).dictionary_decode() for each in chunks], kind)
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of a database's error, or only its class if the line may hold the value of a record."""
+    """Return the first line of a database's error; return only its class if the line may contain a record's value."""
     causes = [error, *filter(None, [error.__cause__, getattr(error, "orig", None)])]
     about_a_value = any(kind.__name__ == "DataError" for each in causes for kind in type(each).__mro__)
     said = next(iter(str(error).splitlines()), "")
@@ -137,7 +141,10 @@ def _reason(error: Exception) -> str:
 
 
 def _answered(relation: Any) -> pa.Table:
-    """Return a relation of DuckDB as an Arrow table; the relation is None for a query without rows."""
+    """Return a relation of DuckDB as an Arrow table.
+
+    Raises InputError for None, which DuckDB returns for a query without a result.
+    """
     if relation is None:
         raise InputError("it returns no table")
     return relation.to_arrow_table()
@@ -157,9 +164,9 @@ def _fetched(cursor: Any, query: str) -> pa.Table:
 
 
 def _checked_pandas(frame: Any) -> Any:
-    """Return the frame with a named index as its first column.
+    """Return the frame, with its index as the first column if the index has a name.
 
-    Raises SchemaError for row or column labels with several levels, and for column names that are not text.
+    Raises SchemaError for an index of rows or columns with several levels, and for column names that are not text.
     """
     for what, index in {"index": frame.index, "columns": frame.columns}.items():
         if getattr(index, "nlevels", 1) > 1:
@@ -183,7 +190,10 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 
 def _column(name: str, cells: Any) -> pa.Array:
-    """Return the cells of a column as an Arrow array. Raise SchemaError if the cells have several types."""
+    """Return the cells of a column as an Arrow array.
+
+    Raises SchemaError if the cells have several types.
+    """
     try:
         return pa.array(cells, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
@@ -203,9 +213,10 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _checked(table: pa.Table) -> pa.Table:
-    """Return the table with decoded dictionaries, except ordered ones.
+    """Return the table, in which dictionary columns are decoded unless their values are ordered.
 
-    Raises SchemaError for a column whose cells are not single values.
+    Raises SchemaError for repeated column names, for a table that is too small, and for a column whose cells are not
+    single values.
     """
     _check_names(table.column_names)
     if not table.num_columns or table.num_rows < MIN_ROWS:

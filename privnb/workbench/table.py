@@ -1,4 +1,4 @@
-"""The table of an owner, read from any source, with roles that privnb guesses and that the owner changes."""
+"""The table of an owner, read from any source, with roles that privnb proposes and the owner can change."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ SHORT_ROLES = {  # words that people write for a role, such as the options of th
 
 
 class Table(Noun):
-    """A table with the role of each column, from which all other objects are made.
+    """A table with a role for each column, from which all other objects of the workbench are made.
 
-    `read` makes a table. A notebook shows the columns, their roles and the share of unique people, but no cells of
-    records.
+    The function `read` returns a table. A notebook shows the columns, their roles and the share of unique people, but
+    no cells of records.
 
     Attributes
     ----------
     path : Path
-        The description of the table, in the same form as `data/<name>/<name>.toml`.
+        The path of the description of the table, which has the same form as `data/<name>/<name>.toml`.
     study : str or None
-        The study of the description that gives the table its roles.
+        The study of the description that states the roles; None if the columns' own entries state the roles.
     outside : str
-        The treatment of values outside a described domain: "refuse", "missing" or "widen", see `load`.
+        The treatment of values outside a described domain: "refuse", "missing" or "widen"; see `load`.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class Table(Noun):
 
     @property
     def name(self) -> str:
-        """The name of the dataset, a text."""
+        """The name of the dataset."""
         return self.path.stem
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """The assumptions about the table that its owner can change, as keys of `ASSUMED`."""
+        """The assumptions about the table, as keys of `ASSUMED`; the owner can change these assumptions."""
         if self._own is None:
             return ()
         holds = (self._own.roles.none_sensitive, self._own.roles.one_each)
@@ -105,17 +105,17 @@ class Table(Noun):
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The records, coded and checked, in the form that the classes of the package accept."""
+        """The records as a `Dataset`, which the other functions of privnb accept."""
         return self.in_roles({})
 
     def in_roles(self, roles: Mapping[str, Role]) -> Dataset:
-        """Return the records with other roles of some columns; the table stays as it is."""
+        """Return the records, with the roles of some columns replaced by `roles`; the table stays unchanged."""
         table = None if self._own is None else self._own.cells
         return load_described(self.path, self.study, table, {**self._roles, **roles}, self.outside)
 
     @property
     def roles_changed(self) -> Mapping[str, Role] | None:
-        """The roles that differ from those in the description, `{column: Role}`; None if no role differs."""
+        """The roles that differ from the roles in the description, as `{column: Role}`; None if no role differs."""
         return self._roles or None
 
     @property
@@ -130,9 +130,9 @@ class Table(Noun):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each column: its role, its kind, the numbers of distinct and of missing values, and examples.
+        """One row for each column: the role, the type, the numbers of distinct and of missing values, and examples.
 
-        At least ten people share each example. A row also has the reason for the proposed role, and alerts.
+        At least ten people share each example. Each row also contains the reason for the proposed role, and alerts.
         """
         if self._own is None:
             return self.dataset.schema.described()
@@ -149,7 +149,7 @@ class Table(Noun):
 
     @cached_property
     def unique(self) -> float:
-        """The share of people whom their quasi-identifiers single out in this table, from 0 to 1."""
+        """The share of people who are unique in this table by their quasi-identifiers, from 0 to 1."""
         data = self.dataset
         columns = [encode_values(data.cells[name]) for name in data.schema.quasi_identifiers]
         if not columns:
@@ -169,7 +169,7 @@ class Table(Noun):
         return view([strong(self.name) + f": {answer}", known, *self.notes], self.frame)
 
     def plot(self) -> Any:
-        """Return a chart of the share of people whom an adversary singles out, by the number of known attributes."""
+        """Return a chart of the share of people who are unique, by the number of attributes that an adversary knows."""
         from privnb.evaluation.dataset_summary import measure_uniqueness
         from privnb.reporting import charts
 
@@ -177,15 +177,15 @@ class Table(Noun):
 
     @validated
     def set_roles(self, roles: RoleNames = None, **more: str | Role) -> Table:
-        """Give columns other roles, and return the table.
+        """Change the roles of some columns, and return the table.
 
         Parameters
         ----------
         roles : dict of str to str or Role, optional
-            The role of each column: "identifier", "person", "weight", "quasi-identifier", "sensitive", "neutral" or
+            The new role of each column: "identifier", "person", "weight", "quasi-identifier", "sensitive", "neutral" or
             "unused".
         **more : str or Role
-            Further roles, for columns whose names are Python names.
+            The new roles of further columns, as keyword arguments.
 
         Returns
         -------
@@ -197,8 +197,8 @@ class Table(Noun):
         UsageError
             For an unknown column or role.
         SchemaError
-            For roles that cannot be used together, for example if there is no quasi-identifier. The roles stay as they
-            were.
+            For roles that cannot be used together, for example if there is no quasi-identifier. The roles then stay
+            unchanged.
 
         Examples
         --------
@@ -220,7 +220,7 @@ class Table(Noun):
 
     @validated
     def save(self, name: str | None = None, *, folder: validation.Path = "data") -> Path:
-        """Save the table and its description under `<folder>/<name>/`, where every command finds them by name.
+        """Save the table and its description in `<folder>/<name>/`, where every command finds the table by its name.
 
         Parameters
         ----------
@@ -231,16 +231,16 @@ class Table(Noun):
         Returns
         -------
         Path
-            The description file, for an editor.
+            The path of the description, which can be edited in a text editor.
 
         Raises
         ------
         OutputExistsError
             If the folder exists.
         UsageError
-            For a table that already has a description, which can be changed instead.
+            For a table that already has a saved description, which the owner can change instead.
         OutputError
-            If the folder cannot be written to. Nothing is left there.
+            If the folder cannot be written. Nothing is left there.
         ResourceError
             If the disk is full. Nothing is left there.
         """
@@ -267,17 +267,18 @@ class Table(Noun):
         algorithm: str = "Mondrian",
         rng: Randomness = None,
     ) -> SanitizedTable:
-        """Sanitize the table; return a release in memory, which can be examined and measured before it is written.
+        """Sanitize the table, and return a release in memory, which can be measured before a file is written.
 
         Parameters
         ----------
         model : str or Sanitizer
-            Privacy models in words, such as `"k=10, t=0.2:illness"`, or a sanitizer such as `Mondrian(k=10)`.
+            Privacy models as text, such as `"k=10, t=0.2:illness"`, or a sanitizer, such as `Mondrian(k=10)`.
         algorithm : str
-            The sanitizer that enforces the models in words, by its class or its title such as "local recoding".
+            The sanitizer that enforces models that are given as text, by the name of its class or by its title, such as
+            "local recoding".
         rng : int, optional
-            A seed, for an experiment that can be repeated; by default, fresh randomness. A file for others is always
-            written with fresh randomness, because a person who knows the seed can undo the noise.
+            A seed for an experiment that can be repeated; by default, random numbers are fresh. A file for publication
+            is always made with fresh random numbers, because a person who knows the seed can undo the noise.
 
         Returns
         -------
@@ -307,12 +308,13 @@ class Table(Noun):
         return SanitizedTable(self, made, made.sanitize(self.dataset, rng=rng))
 
     def described_path(self) -> Path:
-        """Return the description of the table, for functions that read a table by name.
+        """Return the path of the table's description, for functions that read a table by its name or description.
 
         Raises
         ------
         UsageError
-            For a described table whose roles were changed in this object, because the file still has the old roles.
+            If the roles of a described table were changed in this object, because the description still states the old
+            roles.
         """
         if self._roles:
             raise UsageError(
@@ -322,13 +324,13 @@ class Table(Noun):
         return self.path
 
     def compare(self, sanitizers: Any, **options: Any) -> Comparison:
-        """Compare sanitizers on this table, see `compare`."""
+        """Compare sanitizers on this table; see `compare`."""
         from privnb.workbench.comparison import compare
 
         return compare(self, sanitizers, **options)
 
     def decide(self, policy: str | os.PathLike[str], **options: Any) -> TableDecision:
-        """Search for the release that a policy leads to, among all sanitizers, see `workbench.decision.decide`."""
+        """Search for the best release that complies with a policy; see `workbench.decision.decide`."""
         from privnb.workbench.decision import decide
 
         return decide(self, policy, **options)
@@ -347,29 +349,30 @@ def read(
     name: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """Read a table from a file, a data frame or a database, and guess the role of each column.
+    """Read a table from a file, a data frame or a database, and propose the role of each column.
 
     Parameters
     ----------
     source : str, path-like or data frame
-        A file or a folder of parts; the name of a described dataset, such as "adult"; a pandas DataFrame, an Arrow
-        table, a Polars frame or a DuckDB relation; or, with `connection`, a query in SQL.
+        A file or a folder with the parts of a table; the name of a described dataset, such as "adult"; a pandas
+        DataFrame, an Arrow table, a Polars frame or a DuckDB relation; or, if `connection` is given, a query in SQL.
     sensitive : str or list of str
-        The columns whose values nobody should learn about a person.
+        The columns with values of a person that nobody should learn.
     person : str, optional
-        The column that identifies the person of a row, if people have several rows; privnb then counts people.
+        The column that identifies the person of a row, if people have several rows; privnb then counts people instead
+        of rows.
     roles : dict of str to str or Role, optional
         The roles of other columns: "identifier", "quasi-identifier", "neutral", "weight" or "unused".
     study : str, optional
-        The study that gives the table its roles, for a described dataset.
+        The study that states the roles, for a described dataset.
     outside : str
         The treatment of values outside the domains of a described dataset: "refuse", "missing" or "widen".
     connection : object, optional
         A DBAPI or ADBC connection, or an engine of SQLAlchemy.
     name : str, optional
-        The name of the table; by default, the name of its file, or "table".
+        The name of the table. By default, it is the name of the file or, for other sources, "table".
     encoding : str, optional
-        The encoding of a text file that is not UTF-8.
+        The encoding of a text file that is not in UTF-8.
 
     Returns
     -------
@@ -378,8 +381,8 @@ def read(
     Raises
     ------
     InputError
-        For a table that cannot be read; and SchemaError, a subclass, for a table that cannot be described. Nothing is
-        written.
+        For a table that cannot be read. The subclass SchemaError is raised for a table that cannot be described.
+        Nothing is written.
     UsageError
         For an unknown column, role or study.
 
@@ -423,7 +426,7 @@ def read(
 
 
 def _is_records(source: str | os.PathLike[str]) -> bool:
-    """Return whether a text names a file or folder of records, and not a described dataset."""
+    """Return whether a text is the path of a file or folder of records, and not the name of a described dataset."""
     path = Path(source)
     return path.suffix != ".toml" and (path.is_file() or path.suffix != "" or (path.is_dir() and not _described(path)))
 
@@ -435,7 +438,9 @@ def _described(folder: Path) -> bool:
 def _file(
     source: Any, connection: Any, name: str | None, folder: Path
 ) -> tuple[Path, str, Mapping[str, Sequence[str]]]:
-    """Return the file and the name of a table, and the orders of categories, which a file cannot state.
+    """Return the file and the name of a table, and the order of the categories of ordered columns.
+
+    The orders are returned separately, because the file cannot contain them.
 
     A table in memory is first written to the folder.
     """
@@ -455,7 +460,10 @@ def _not_written(place: Path, error: OSError) -> PrivnbError:
 
 
 def _role(role: Any, column: str) -> Role:
-    """Return the role of a column by its name. Raise UsageError for an unknown name."""
+    """Return the role with this name; `column` is the column in the error.
+
+    Raises UsageError for an unknown role.
+    """
     try:
         return Role(role)
     except ValueError:
@@ -466,7 +474,7 @@ def _role(role: Any, column: str) -> Role:
 
 
 def _saved(own: DescriptionEditor, given: Mapping[str, Role]) -> DescriptionEditor:
-    """Return the table with other roles, which are written into its description and confirmed."""
+    """Return the table after the roles `given` have been written into its description and confirmed."""
     roles = own.roles.having(given)
     roles = _completed(roles)
     saved, lacks = own.save(roles)
@@ -476,7 +484,7 @@ def _saved(own: DescriptionEditor, given: Mapping[str, Role]) -> DescriptionEdit
 
 
 def _completed(roles: Roles) -> Roles:
-    """Return the roles together with the assumptions that the notes of the table state."""
+    """Return the roles together with the assumptions that `Table.notes` states."""
     from dataclasses import replace
 
     return replace(

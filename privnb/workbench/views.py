@@ -1,4 +1,4 @@
-"""The views of the workbench's objects in a notebook: sentences, one visible table, and folded tables."""
+"""The views of the workbench's objects in a notebook: sentences, a visible table, and folded tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ STYLE = "<style>.privnb-view td, .privnb-view th {text-align: left; vertical-ali
 
 
 class Noun:
-    """The base of the objects that `read` and its methods return; `ELSEWHERE` has hints for unknown attributes."""
+    """The base class of the objects of the workbench.
+
+    If an attribute does not exist but is a key of `ELSEWHERE`, the error states a hint.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name in ELSEWHERE:
@@ -46,16 +49,16 @@ class Noun:
 
 
 def view(sentences: Sequence[Part], table: pd.DataFrame, folded: Mapping[str, pd.DataFrame] | None = None) -> str:
-    """Return HTML: sentences, a table, and further tables behind their titles.
+    """Return the HTML of sentences, a visible table, and folded tables, which a click on their titles unfolds.
 
     Parameters
     ----------
     sentences : sequence of str or of lists of str
-        The sentences, with the answer first; see `sentences.say`.
+        The sentences, beginning with the answer; see `sentences.say`.
     table : DataFrame
         The table that is always visible.
     folded : dict of str to DataFrame, optional
-        The folded tables, keyed by their titles. Empty tables are left out.
+        The folded tables, by title. Empty tables are left out.
     """
     parts = [say(*sentences)._repr_html_(), table_html(_written(table))]
     for title, rows in (folded or {}).items():
@@ -67,7 +70,7 @@ def view(sentences: Sequence[Part], table: pd.DataFrame, folded: Mapping[str, pd
 
 
 def _written(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with shares (columns of floats) and truth values formatted for people."""
+    """Return a table in which shares (columns of floats) and truth values are formatted for people."""
     written = {name: table[name].map(_share) for name in table.select_dtypes("float")}
     written |= {name: table[name].map({True: "yes", False: "no"}) for name in table.select_dtypes("bool")}
     return table.assign(**written)
