@@ -1,4 +1,4 @@
-"""The report: findings and charts of results, the execution of notebooks, and the pages."""
+"""The report: findings about and charts of results, the execution of notebooks, and the HTML pages."""
 
 # The modules that the kernels of a report load first.
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.report")

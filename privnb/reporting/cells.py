@@ -1,4 +1,4 @@
-"""The cells of an executed notebook as its page shows them: the answer is at the top, and empty cells are left out."""
+"""The cells of an executed notebook in the form for its page, with the answer apart and without empty cells."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from privnb.runtime.sentences import MIME
 
 
 def select_shown(notebook: NotebookNode) -> list[NotebookNode]:
-    """Return the cells that a page shows, without interactive cells and the headings that only these have."""
+    """Return the cells that a page shows, without interactive cells and without a heading right before such a cell."""
     cells = notebook.cells
     return [
         cell
@@ -25,7 +25,7 @@ def select_shown(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def fold_cells(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells, in which each code cell that shows nothing is joined to the code cell right after it."""
+    """Return the cells, in which the code of a cell without output is added to the code cell right after it."""
     folded: list[NotebookNode] = []
     for cell in cells:
         if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
@@ -38,7 +38,7 @@ def fold_cells(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
 
 
 def split_title(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
-    """Return the text of the first heading, and the cells without it."""
+    """Return the text of the first heading, and the cells without this heading."""
     cells = [*cells]
     for place, cell in enumerate(cells):
         if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)\n*", cell.source, re.MULTILINE)):
@@ -49,7 +49,7 @@ def split_title(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]
 
 
 def lift_chart(cells: list[NotebookNode], tag: str) -> dict[str, Any] | None:
-    """Take the first chart out of the cells with this tag: `{data, live}`, or None without a chart."""
+    """Remove the first chart from the cells with this tag, and return it as `{data, live}`; None without a chart."""
     for place, cell in enumerate(cells):
         if cell.cell_type != "code" or not has_tag(cell, tag):
             continue
@@ -61,9 +61,10 @@ def lift_chart(cells: list[NotebookNode], tag: str) -> dict[str, Any] | None:
 
 
 def lift_answer(cells: list[NotebookNode]) -> dict[str, Any] | None:
-    """Take the answer out of the last cell that has one: the content of `Sentences`, or a first paragraph of Markdown.
+    """Remove the answer from the last cell with the tag `answer`, and return the answer.
 
-    The rest of the cell stays in its place. The result is None if there is no answer.
+    The answer is the content of `Sentences`, or the first paragraph of Markdown. The rest of the cell stays in its
+    place. The result is None if there is no answer.
     """
     place = next((at for at, cell in reversed([*enumerate(cells)]) if has_tag(cell, "answer")), None)
     if place is None:
@@ -87,7 +88,10 @@ def lift_answer(cells: list[NotebookNode]) -> dict[str, Any] | None:
 
 
 def drop_empty_sections(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells without headings of empty sections, which have no text, no output and no lower heading."""
+    """Return the cells without the headings of empty sections.
+
+    A section is empty if it has no text, no output and no lower heading.
+    """
     kept, after = [], 1  # the level of the next heading, or 9 for anything else that is shown
     for cell in reversed(cells):
         heading = cell.cell_type == "markdown" and re.fullmatch(r"(#+) .*", cell.source.strip())

@@ -1,6 +1,6 @@
-"""A comparison of sanitizers: their descriptions, the releases of the same people by each, and their loss.
+"""A comparison of sanitizers: their descriptions, their releases of the same people, and their losses.
 
-The people are invented, because no person of the table may be shown.
+The people are invented, because people of the table must not be shown.
 """
 
 import contextlib
@@ -38,12 +38,12 @@ Asked = tuple[str, float, tuple[PrivacyModel, ...]]  # the letter that varies, i
 
 
 class NobodyLeft(InputError):
-    """The error for a table in which nearly every combination of quasi-identifiers belongs to a person."""
+    """People cannot be invented, because nearly every combination of quasi-identifiers belongs to a person."""
 
 
 @validated
 def describe_sanitizers(sanitizers: OneOrMore[Sanitizer]) -> pd.DataFrame:
-    """Return one row per sanitizer: its name, its code, and a sentence about what it does."""
+    """Return one row per sanitizer: the name, the code, and a sentence that describes the sanitizer."""
     rows = [(title(type(s).__name__), repr(s), first_sentence(type(s))) for s in as_list(sanitizers)]
     return FullTable(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
@@ -53,7 +53,7 @@ def describe_sanitizers(sanitizers: OneOrMore[Sanitizer]) -> pd.DataFrame:
 
 @validated
 def describe_provenance(release: Release) -> FullTable:
-    """Return the provenance of a release, one line each: its sanitizer, its promises, and the treatment of columns."""
+    """Return the provenance of a release as a table: the sanitizer, the promises, and the treatment of each column."""
     stated = release.provenance.public()
     rows = [(name, stated[name] or "none") for name in ("sanitizer", "claims", "promise", "rows", "use")]
     rows += [(f"column {name}", f"{how}: {KINDS[how.kind]}") for name, how in release.provenance.columns.items()]
@@ -69,19 +69,20 @@ ROUNDS = 100  # rounds of ten draws; the first half draws only common combinatio
 
 @validated
 def invent_people(dataset: Dataset, people: int = 3, *, originals: Any = (), rng: Randomness = 0) -> Any:
-    """Invent records of people who do not exist.
+    """Return invented records of people who do not exist.
 
-    Each value is drawn by itself from the sorted values of its attribute, until nobody has the same quasi-identifiers.
-    The seed alone therefore does not reveal to whom a value belonged. Records whose categories many people share come
-    first. A number that few people have is shown as the first number of its public interval.
+    Each value of a record is drawn independently from the sorted values of the attribute. Records are drawn until
+    enough of them have quasi-identifiers that nobody in the table has. Because the values are sorted, the seed does not
+    reveal to whom a value belonged. At first, only records are kept whose categories many people share. A number that
+    few people have is replaced by the first number of its public interval.
 
     Parameters
     ----------
     dataset : Dataset
     people : int
-        The number of people, 1 to 100.
+        The number of people, from 1 to 100.
     originals : sequence of leaks.Original
-        Further records that must not be shown, even after rare values are hidden.
+        Further records that must not be shown, even after rare values have been hidden.
     rng : int or Generator
 
     Returns
@@ -92,7 +93,7 @@ def invent_people(dataset: Dataset, people: int = 3, *, originals: Any = (), rng
     Raises
     ------
     NobodyLeft
-        If too few combinations belong to nobody.
+        If too few combinations of quasi-identifiers belong to nobody.
     """
     expect.all_of("originals", originals, Original)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
@@ -122,10 +123,10 @@ def invent_people(dataset: Dataset, people: int = 3, *, originals: Any = (), rng
 
 
 def _in_public(dataset: Dataset, name: str) -> Array:
-    """Return the values of an attribute, sorted and without rare values: array (n,).
+    """Return the sorted values of an attribute, in which rare values are replaced, as an array (n,).
 
-    A number that few people have becomes the first of its public interval. A rare text becomes the most common one if
-    the domain was read from the records.
+    A number that few people have is replaced by the first number of its public interval. If the domain was read from
+    the records, a text that few people have is replaced by the most common text.
     """
     column, attribute = sort_by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name]
     if not attribute.numeric:
@@ -142,26 +143,27 @@ def _in_public(dataset: Dataset, name: str) -> Array:
 def show_side_by_side(
     dataset: Dataset, sanitizers: Sequence[Sanitizer], *, of: Source = "", people: int = 1, rng: Randomness = 0
 ) -> FullTable | Sentences:
-    """Show the releases of the same invented people by each kind of sanitizer.
+    """Return a table of the same invented people in the releases of several sanitizers.
 
-    The people are added to the table, so that each is in a class with real ones. An unchanged cell shows "=". A row is
-    not shown if its cells belong to few real people by chance.
+    The invented people are added to the table, so that each invented person is in a class with real people. An
+    unchanged cell is shown as "=". A row is not shown if, by chance, only few real people have its cells.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
     of : str
-        The argument of `load`, whose table may have more people and other attributes than the dataset: none of these
-        people are shown. If it is empty, the dataset itself is used.
+        The name of a dataset, as for `load`, which may have more people and other attributes than `dataset`. No row
+        that could belong to one of these people is shown. If `of` is empty, only `dataset` is used.
     people, rng
         The arguments of `invent_people`.
 
     Returns
     -------
-    Page or Sentences
-        One row per sanitizer (and person, if several), and one column per attribute. The row of a sanitizer that cannot
-        make the release states why. If people cannot be invented, the result is a sentence.
+    FullTable or Sentences
+        One row per sanitizer, or per person and sanitizer if there are several people, and one column per attribute. If
+        a sanitizer cannot make a release, its row states the reason. If people cannot be invented, the result is a
+        sentence.
     """
     own = Original(dataset.table[dataset.schema.published], dataset.schema.quasi_identifiers, dataset.people)
     originals = [own, *(read_protected(find_description(of))[0] if of else ())]
@@ -209,7 +211,7 @@ def show_side_by_side(
 
 
 def _masked(dataset: Dataset, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without rare values in domains that were read from the records."""
+    """Return a table in which rare values of domains that were read from the records are replaced by "rare"."""
     table = table.copy()
     for name in (name for name in table if dataset.schema[name].public_domain.of_records):
         having_it = dataset.table[name].value_counts()
@@ -232,12 +234,14 @@ def measure_penalties(
     ----------
     dataset : Dataset
     k, l, t : str, int or float
-        Numbers separated by commas; l and t are for the first sensitive attribute, together with the smallest k.
+        Numbers, separated by commas. The bounds l and t are set for the first sensitive attribute, together with the
+        smallest k.
 
     Returns
     -------
     DataFrame
-        Tidy results, whose `parameter` is the letter that varies. A release that cannot be made has no row.
+        Tidy results, in which `parameter` is the letter of the bound that varies. A release that cannot be made has no
+        row.
     """
     bounds = list_bounds(dataset, k=k, l=l, t=t)
     runs = [(letter, value, each) for letter, value, models in bounds for each in build_generalizing(dataset, *models)]
@@ -253,7 +257,7 @@ def measure_penalties(
 
 @validated
 def find_steep_hierarchy(dataset: Dataset, k: int) -> Sentences | None:
-    """Return the hierarchy that makes Mondrian lose much, if there is one: see `findings.steep_hierarchy`.
+    """Return a sentence about a hierarchy that makes Mondrian lose much detail; see `findings.steep_hierarchy`.
 
     Parameters
     ----------
@@ -263,7 +267,7 @@ def find_steep_hierarchy(dataset: Dataset, k: int) -> Sentences | None:
     Returns
     -------
     Sentences or None
-        None if no hierarchy does so, or if the release cannot be made.
+        The sentence; None if there is no such hierarchy, or if the release cannot be made.
     """
     with contextlib.suppress(SanitizationError):
         return steep_hierarchy(Mondrian(KAnonymity(k)).sanitize(dataset, rng=1))
@@ -282,12 +286,12 @@ def list_bounds(dataset: Dataset, *, k: str | float = "2", l: str | float = "", 
     Returns
     -------
     list of (str, number, tuple of PrivacyModel)
-        The letter that varies, its value, and the models that every class must satisfy.
+        The letter of the bound that varies, the value of the bound, and the models that every class must satisfy.
 
     Raises
     ------
     ValueError
-        If a text is not a list of numbers, and if a bound has no meaning.
+        If a text is not a list of numbers, or if a bound is not valid.
     """
     sizes = parse_numbers("K", k, int)
     least = KAnonymity(min(sizes, default=2))

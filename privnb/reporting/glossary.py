@@ -1,6 +1,7 @@
-"""The glossary: the terms of the pages, each with its meaning in a sentence, and their tips on pages.
+"""The glossary: the terms on pages, the meaning of each term in a sentence, and the tips that show it.
 
-A model, a sanitizer or a measure states its own sentence; `glossary.toml` has the sentences of all other terms.
+The sentence of a model, a sanitizer or a measure is in its own module; `glossary.toml` contains the sentences of all
+other terms.
 """
 
 import functools
@@ -23,14 +24,14 @@ PAGE = "glossary.html"
 
 @dataclass(frozen=True)
 class Term:
-    """A term and its meaning, in a sentence."""
+    """A term, and its meaning in a sentence."""
 
     name: str
     means: str
 
     @property
     def place(self) -> str:
-        """The anchor of the term, for links."""
+        """The anchor to which links to the term lead."""
         return "term-" + re.sub(r"\W+", "-", self.name.lower()).strip("-")
 
 
@@ -45,7 +46,7 @@ LETTERS: dict[str, tuple[type[PrivacyModel], ...]] = {
 
 @functools.cache
 def list_terms() -> list[Term]:
-    """Return the terms of `glossary.toml` and the letters of privacy models."""
+    """Return the terms of `glossary.toml`, and the letters that name bounds of privacy models."""
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     listed = tomllib.loads(text.replace("{support}", f"{SUPPORT:.0%}"))["word"]
     own = [Term(each["name"], each["means"]) for each in listed]
@@ -73,18 +74,21 @@ def methods() -> dict[str, list[tuple[str, str]]]:
 
 
 class Tips:
-    """The terms on pages: each shows its meaning on a click, a key press or a touch, without a script."""
+    """The terms on pages, each of which shows its meaning after a click, a key press or a touch, without a script."""
 
     def __init__(self) -> None:
         self._terms = {term.name.lower(): term for term in terms()}
         self._tips = 0
 
     def start_page(self) -> None:
-        """Start the numbers of the tips again for the next page."""
+        """Begin the numbers of the tips at 1 again, for the next page."""
         self._tips = 0
 
     def tip(self, text: str, name: str) -> Markup:
-        """Return a term of the glossary as a button with its meaning. Raises StopIteration for an unknown name."""
+        """Return a term of the glossary as a button that shows the meaning.
+
+        Raises StopIteration for an unknown name.
+        """
         term = self._terms.get(name.lower()) or next(each for each in self._terms.values() if each.place == name)
         self._tips += 1
         return Markup(

@@ -1,7 +1,7 @@
-"""Kernels of the report and of the explorer: each is a copy of a server process that has loaded the libraries.
+"""The kernels of the report and of the explorer, which are copies of a server process that has loaded libraries.
 
-A kernel that Jupyter starts takes 4.8 s of processor time to load the libraries, and a copy is ready in 0.2 s. A report
-runs up to 15 kernels, and each page of the explorer waits for one.
+A kernel that Jupyter starts needs 4.8 s of processor time to load the libraries, while a copy is ready in 0.2 s. A
+report runs up to 15 kernels, and each page of the explorer waits for a kernel.
 """
 
 import gc
@@ -27,7 +27,7 @@ BEGINNING = threading.Lock()  # a report starts several kernels at once, and the
 
 
 class Copy:
-    """A process of multiprocessing with the methods of `subprocess.Popen` that jupyter_client needs."""
+    """A process of multiprocessing that has the methods of `subprocess.Popen` that jupyter_client calls."""
 
     stdin = stdout = stderr = None
 
@@ -37,7 +37,7 @@ class Copy:
         self.terminate, self.kill = process.terminate, process.kill
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while the process runs."""
+        """Return the exit code; return None while the process runs."""
         return self._process.exitcode
 
     def wait(self) -> int | None:
@@ -52,10 +52,10 @@ class Copy:
 
 
 class Copied(LocalProvisioner):
-    """The provisioner whose kernels are copies; its manager keeps their `Copy` as `copy`."""
+    """A provisioner of jupyter_client whose kernels are copies; the kernel's manager keeps the `Copy` as `copy`."""
 
     async def launch_kernel(self, cmd: list[str], **asked: Any) -> KernelConnectionInfo:
-        """Start a copy of the server as a kernel, and return how to connect to it."""
+        """Start a copy of the server as a kernel, and return the facts that are needed to connect to the kernel."""
         manager: OfCopies = self.parent  # type: ignore[assignment]
         given = manager.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), manager.silent
         with BEGINNING, processes.start_workers(*manager.libraries) as context:
@@ -70,8 +70,9 @@ class Copied(LocalProvisioner):
 class OfCopies(AsyncKernelManager):
     """A manager of jupyter_client whose kernels are `Copied`.
 
-    The sockets of these kernels are files, because a port that is free when a manager looks for one may be taken when
-    its kernel needs it, and the kernel then ends. This happened to one of 200 kernels when eight started at a time.
+    The sockets of these kernels are files and not ports. A port that is free when a manager looks for a port may be in
+    use when the kernel opens it, and the kernel then ends. This happened to one of 200 kernels when eight kernels
+    started at the same time.
     """
 
     libraries: tuple[str, ...] = ()  # modules that the server loads
@@ -88,8 +89,9 @@ class OfCopies(AsyncKernelManager):
 def sockets(folder: str) -> str:
     """Return the beginning of the names of a kernel's sockets.
 
-    These names may have at most 103 bytes (macOS; on Linux 107). The sockets are therefore not next to the connection
-    file, and they are in the folder for temporary files only if its name is short enough.
+    Such a name may have at most 103 bytes on macOS, and 107 bytes on Linux. The sockets are therefore not next to the
+    connection file. They are in the folder for temporary files if the name of this folder is short enough, and
+    otherwise in /tmp.
     """
     name = f"privnb-{secrets.token_hex(8)}"
     begins = os.path.join(folder, name)
@@ -97,7 +99,7 @@ def sockets(folder: str) -> str:
 
 
 def run_kernel(file: str, environment: Mapping[str, str], folder: str, silent: bool) -> None:
-    """Run a kernel in this process, with a session of its own, as a connection file states."""
+    """Run a kernel in this process, in a new session, with the sockets that a connection file states."""
     os.setsid()  # its manager stops it, not the signals to the parent's group
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     if silent:
@@ -114,7 +116,7 @@ def run_kernel(file: str, environment: Mapping[str, str], folder: str, silent: b
 
 
 def _end_with_the_parent() -> None:
-    """End this process when the process that requested it ends or is killed; that process is not the server."""
+    """End this process when the process that requested the kernel ends or is killed; this is not the server."""
     if parent := multiprocessing.parent_process():
         parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,9 +1,9 @@
-"""The choice of notebooks for a report, their parameters, and a text that lists notebooks and parameters.
+"""The choice of notebooks for a report, the parameters of notebooks, and a text that lists both.
 
-A notebook states the tables to which it applies. A notebook whose metadata have `"privnb": {"reruns_papers": true}`
-belongs to the report on the papers' table, and belongs to a report on another table only if it is named; a cell tagged
-`paper` runs on the papers' table alone. A notebook with `"privnb": {"after": "08_decision"}` starts after the named
-notebook has ended, if the latter runs.
+The metadata of a notebook state to which tables the notebook applies. A notebook with `"privnb": {"reruns_papers":
+true}` belongs to the report on the table of the papers; it belongs to a report on another table only if the user names
+the notebook. A cell with the tag `paper` runs only on the table of the papers. A notebook with `"privnb": {"after":
+"08_decision"}` starts after the notebook 08_decision has ended, if both notebooks run.
 """
 
 import ast
@@ -44,12 +44,12 @@ def has_tag(cell: NotebookNode, tag: str) -> bool:
 
 
 class ReportError(UsageError):
-    """A wrong request for a report, or a failed notebook."""
+    """A request for a report is not valid, or a notebook has failed."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of a notebook's `parameters` cell: its default, and the comment with its meaning and range."""
+    """One line of a notebook's `parameters` cell: a default, and a comment with the meaning and the range."""
 
     default: object
     meaning: str
@@ -57,7 +57,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook to run: its path, the parameters of its `parameters` cell, and the values that the user sets."""
+    """A notebook to run: the path, the parameters of the `parameters` cell, and the values that the user sets."""
 
     path: Path
     parameters: Mapping[str, Parameter]
@@ -70,43 +70,43 @@ class Notebook:
 
     @property
     def papers(self) -> bool:
-        """Whether the notebook runs on its default table, which is that of the papers, and not on an owner's table."""
+        """Whether the notebook runs on its default table, which is the papers', and not on an owner's table."""
         return all(self.values[name] == self.parameters[name].default for name in self.values if name == "DATASET")
 
     @functools.cached_property
     def after(self) -> str:
-        """The name of an earlier notebook with the same evaluations, for which this notebook waits, or an empty text.
+        """The name of an earlier notebook, for which this notebook waits; an empty text without such a notebook.
 
-        Without waiting, both notebooks would run these evaluations.
+        Both notebooks use the same evaluations. If this notebook did not wait, both notebooks would run them.
         """
         after = self.says("after", "")
         return after if after < self.name else ""  # two never wait for each other
 
     @property
     def question(self) -> str:
-        """The title of the notebook."""
+        """The title of the notebook, which is a question."""
         title, *_ = (cell.source for cell in self.read().cells if cell.cell_type == "markdown")
         return title.partition("\n")[0].lstrip("# ")
 
     def says(self, key: str, default: Any) -> Any:
-        """Return an entry of the notebook's metadata about its run."""
+        """Return an entry of the metadata that the notebook has for privnb, or `default` if there is no such entry."""
         return self.read().metadata.get("privnb", {}).get(key, default)
 
     def read(self) -> NotebookNode:
-        """Return the notebook with the cells that run, as an nbformat notebook."""
+        """Return, as an nbformat notebook, the notebook with only the cells that run on the table."""
         read = nbformat.read(self.path, 4)
         read.cells = [cell for cell in read.cells if self.papers or not has_tag(cell, "paper")]
         return read
 
     @property
     def values(self) -> dict[str, Any]:
-        """`{parameter: value}` of this run, without those that the report sets itself."""
+        """The values of the parameters in this run, `{parameter: value}`, without parameters that the report sets."""
         values = {**{name: parameter.default for name, parameter in self.parameters.items()}, **self.asked}
         return {name: value for name, value in values.items() if name not in OWN}
 
     @property
     def described(self) -> Path | None:
-        """The path of the dataset's description file, relative to the folder where the notebook runs, or None."""
+        """The absolute path of the description of the dataset; None if there is no description."""
         try:
             with contextlib.chdir(self.path.parent):
                 return dataset.find_description(str(self.values["DATASET"])).resolve()
@@ -115,10 +115,11 @@ class Notebook:
 
 
 def notebooks_folder(start: str | Path | None = None) -> Path:
-    """Return the nearest folder `notebooks/` with numbered notebooks, at or above `start` (the current folder).
+    """Return the nearest folder `notebooks/` with numbered notebooks in `start` or in a folder above it.
 
-    If there is no such folder, the result is the folder of the project or of the installed package. If `start` is the
-    folder of the user's copies, the result is `start` itself. Raises ReportError if nothing is found.
+    By default, `start` is the current folder. If there is no such folder, the result is the folder of the project or of
+    the installed package. If `start` is the folder of the user's copies, the result is `start` itself. Raises
+    ReportError if no notebook is found.
     """
     start = Path(start or Path.cwd()).resolve()
     above = (p / "notebooks" for p in start.parents)
@@ -137,7 +138,7 @@ def _numbered(folder: Path) -> dict[str, Path]:
 
 
 def _called(name: str, known: Iterable[str]) -> str:
-    """Return the only notebook whose name begins with `name` or has this number; otherwise, return `name` itself."""
+    """Return the only notebook whose name begins with `name` or whose number is `name`; otherwise, return `name`."""
     start = name.zfill(2) if name.isdigit() else name
     begin = [each for each in known if start and each.startswith(start)]
     return begin[0] if name not in known and len(begin) == 1 else name
@@ -146,22 +147,23 @@ def _called(name: str, known: Iterable[str]) -> str:
 def choose_notebooks(
     folder: str | Path, names: Iterable[str] | None = None, parameters: Mapping[str, object] | None = None
 ) -> list[Notebook]:
-    """Choose notebooks of a folder, in order, and set their parameters.
+    """Return the chosen notebooks of a folder, in the order of their names, with their parameters set.
 
     Parameters
     ----------
     folder : str or Path
     names : list of str
-        File names with or without `.ipynb`, or beginnings of names that only one notebook has. By default, these are
-        all notebooks; on an owner's table, those that run papers again are left out.
+        The names of files with or without `.ipynb`, or beginnings of names that only one notebook has. By default, all
+        notebooks are chosen; for an owner's table, notebooks that reproduce papers are left out.
     parameters : dict
-        `{name: value}`, typed or as text; each is set in all notebooks that have it.
+        The values of parameters, `{name: value}`, with their types or as text. Each value is set in all notebooks that
+        have the parameter.
 
     Raises
     ------
     ReportError
         If a notebook is unknown, if none of the chosen notebooks has a parameter, if a value does not have the type of
-        its default, and if `CHECKS` refuse a value.
+        the default, or if a check in `CHECKS` refuses a value.
     """
     known = _numbered(Path(folder).resolve())
     wanted = [_called(str(name).removesuffix(".ipynb"), known) for name in names] if names else list(known)
@@ -189,11 +191,11 @@ def choose_notebooks(
 
 
 def check_notebooks(chosen: Iterable[Notebook]) -> dict[str, str]:
-    """Check parameters before any notebook starts, and find the notebooks that do not apply to this table.
+    """Check parameters before any notebook starts, and return the notebooks that do not apply to this table.
 
-    The function runs the cells tagged `setup` of the notebooks for which the user sets a value. These cells import
-    modules, load the table, and check the parameters by the functions that read them later. Any other error in these
-    cells is ignored here and appears when the notebook runs.
+    The function runs the cells with the tag `setup` of those notebooks for which the user sets a value. These cells
+    import modules, load the table, and check the parameters by the functions that use the parameters later. Any other
+    error in these cells is ignored by this function and appears when the notebook runs.
 
     Parameters
     ----------
@@ -202,12 +204,12 @@ def check_notebooks(chosen: Iterable[Notebook]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        The name of each notebook that does not apply (`NotForThisTable`), and the reason with a cure.
+        The name of each notebook that does not apply to the table (`NotForThisTable`), and the reason with a remedy.
 
     Raises
     ------
     ReportError
-        If a notebook refuses a parameter. The error names the notebook and the reason.
+        If a notebook refuses a parameter. The error states the notebook and the reason.
     """
     silent = {}
     with dataset.load_once():
@@ -261,7 +263,7 @@ def _offered(path: Path, source: str) -> dict[str, Parameter]:
 
 
 def _assigned(node: ast.stmt) -> tuple[str, object]:
-    """Return the name and the value of a line that assigns a value to one name; "" and None for any other line."""
+    """Return the name and the value of a statement that assigns a value to one name; otherwise, "" and None."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Name):
         with contextlib.suppress(ValueError):
             return target.id, ast.literal_eval(node.value)
@@ -286,9 +288,11 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
 
 
 def find_notebooks() -> Path:
-    """Return the folder of notebooks for pages: `notebooks_folder()`, or copies of an installed package's notebooks.
+    """Return the folder of the notebooks that pages use.
 
-    Nobody should change the files of an installed package.
+    The folder is `notebooks_folder()` or, for an installed package, the folder of the user's copies.
+
+    Copies are used because nobody should change the files of an installed package.
     """
     folder = notebooks_folder()
     return folder if folder.parent != dataset.SHIPPED else find_copies()[0]
@@ -297,13 +301,13 @@ def find_notebooks() -> Path:
 def find_copies() -> tuple[Path, list[str]]:
     """Return the folder of the user's copies of the notebooks, which git ignores, and sentences about the copies.
 
-    A notebook that is new or has changed since it was copied is copied again, unless the user has changed the cells of
-    the copy. Changed outputs do not count as changes of a notebook.
+    A notebook is copied if it is new or has changed since it was last copied, unless the user has changed the cells of
+    the copy. Changes of outputs do not count as changes of a notebook.
 
     Raises
     ------
     ReportError
-        If a file has the name of the folder.
+        If there is a file with the name of the folder.
     """
     folder = notebooks_folder()
     if folder.name == COPIES:
@@ -333,7 +337,7 @@ def find_copies() -> tuple[Path, list[str]]:
 
 
 def _digest(file: Path) -> str:
-    """Return the SHA-256 of a file, or of the cells of a notebook without their outputs."""
+    """Return the SHA-256 of a file; for a notebook, return the SHA-256 of the cells without their outputs."""
     content = file.read_bytes()
     if file.suffix == ".ipynb":
         with contextlib.suppress(ValueError, AttributeError, KeyError):
@@ -346,8 +350,8 @@ def _digest(file: Path) -> str:
 def reports_folder(notebooks: Path) -> Path:
     """Return the default folder of reports for a folder of notebooks.
 
-    The default is next to `notebooks` if the current folder is the parent folder of `notebooks` or is below that
-    folder. Otherwise, it is in the current folder.
+    The default folder is next to `notebooks` if the current folder is the parent folder of `notebooks` or is in this
+    parent folder. Otherwise, the default folder is in the current folder.
     """
     parent = notebooks.parent
     return (parent if Path.cwd().resolve().is_relative_to(parent) else Path.cwd()) / "reports"

@@ -1,12 +1,13 @@
-"""The HTML pages of a report, from executed notebooks and a ledger.
+"""The HTML pages of a report, which are made from executed notebooks and a ledger.
 
-The pages need no network and no other file, and only live charts have a script. The index states the decision. Each
-notebook's page shows the answer and its chart first, and then how the answer was computed. Outputs of privnb are read
-from their data in the notebook, never from their HTML. The tag of a cell determines how it is shown: `answer` (its
-first paragraph is the notebook's answer), `key` (its first chart is shown next to the answer), `live` (Vega draws its
-charts, so that their controls work), `interactive` (left out, with a heading right before it), and all other cells are
-shown with the code folded away. The metadata of a notebook state the `group` of the index to which the notebook
-belongs.
+The pages need no network access and no other file, and only live charts have a script. The index states the decision.
+The page of each notebook first shows the answer and its chart, and then how the answer was computed. Outputs of privnb
+are read from their data in the notebook, never from their HTML.
+
+The tag of a cell determines how the cell is shown. `answer`: the first paragraph is the notebook's answer. `key`: the
+first chart is shown next to the answer. `live`: Vega draws the charts of the cell on the page, so that the controls of
+the charts work. `interactive`: the cell is left out, together with a heading right before it. All other cells are shown
+with folded code. The metadata of a notebook state the `group` of the index to which the notebook belongs.
 """
 
 import contextlib
@@ -46,10 +47,11 @@ def make(
     ledger: Any = None,
     results: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, str]:
-    """Make the pages of a report: `{file name: HTML}`.
+    """Return the pages of a report, as `{file name: HTML}`.
 
-    The pages are `index.html`, a page for each notebook and one with its rows of `results.csv`, `about.html`,
-    `glossary.html`, `card.html` if a page shows a release card, and `ledger.html` if a printed number was measured.
+    The pages are `index.html`, `about.html`, `glossary.html`, a page for each notebook, and a page for each notebook's
+    rows of `results.csv`. There is also `card.html` if a page shows a release card, and `ledger.html` if a printed
+    number was measured.
 
     Parameters
     ----------
@@ -57,9 +59,10 @@ def make(
     executed : dict of str to str
         The executed notebooks as JSON text, by name.
     ledger : papers.ledger_page.Ledger
-        The printed numbers of the papers next to the measured ones; None for a report on another table.
+        The printed numbers of the papers next to the measured numbers; None for a report on another table.
     results : dict of str to DataFrame, optional
-        The results that each notebook saved, by name, to which the numbers of its page link.
+        The results that each notebook has saved, by the name of the notebook. The numbers on the page of a notebook
+        link to these results.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def make(
 
 
 def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[str, Any]:
-    """Return a page as data: its answer and chart, the cells below, and the numbers of papers that it measured."""
+    """Return a page as data: the answer, its chart, the cells below, and the numbers of papers that it measured."""
     live = any(has_tag(cell, "live") for cell in cells)
     question, cells = split_title(cells)
     chart = lift_chart(cells, "key")
@@ -147,19 +150,19 @@ def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[s
 
 
 def _rows(releases: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the rows of a page, and the anchors to which its numbers link."""
+    """Return the rows of results of a page, and the anchors to which the numbers on the page link."""
     return {"releases": releases, "anchors": result_rows.anchors(releases)}
 
 
 def _short(answer: Mapping[str, Any]) -> str:
-    """Return an answer in one sentence, for the index, or an empty text if the template has no such sentence."""
+    """Return an answer as one sentence for the index; empty if the template has no such sentence."""
     if "template" not in answer or not wording().has(answer["template"], "short"):
         return ""
     return line(answer["template"], "short", answer["data"])
 
 
 def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
-    """Return what the description file states about the dataset, or only its name without such a file."""
+    """Return the facts that the description states about the dataset; without a description, only the name."""
     notebook = next((each for each in chosen if each.values.get("DATASET")), None)
     if notebook is None:
         return {"name": ""}
@@ -174,7 +177,7 @@ def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
 
 
 def _roles(chosen: Sequence[Notebook], results: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    """Return the roles of each study of the description that has results, and the notebooks about the study."""
+    """Return the roles in each study of the description that has results, and the notebooks about the study."""
     found: dict[str, dict[str, Any]] = {}
     for notebook in (each for each in chosen if each.name in results and each.described):
         path, about = notebook.described, results[notebook.name].dataset.unique()

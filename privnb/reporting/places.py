@@ -1,8 +1,8 @@
-"""The folder in which a report is made, and the exchange with an older report.
+"""The folder in which a report is made, and the exchange of this folder with an older report.
 
-A report is made in a hidden folder next to its destination, and exchanged with the older report when it is complete.
-The folder holds a lock as long as its process lives. The next build of any report in the same place removes the folders
-of killed processes, and puts back an older report that was being replaced.
+A report is made in a hidden folder next to its destination, and is exchanged with the older report when it is complete.
+A file in the hidden folder is locked as long as the process runs. The next build of any report next to it removes the
+hidden folders of killed processes, and puts back an older report that was being replaced.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ EXCHANGE, HERE = 2, -100  # arguments of renameat2: RENAME_EXCHANGE, and AT_FDCW
 
 @contextlib.contextmanager
 def work_folder(out: Path) -> Iterator[Path]:
-    """Make a hidden folder next to `out`, on the same disk, and remove it afterwards.
+    """Yield a new hidden folder next to `out`, on the same disk, and remove the folder at the end.
 
-    The subfolder `tmp` is for temporary files. Only the owner of the hidden folder can open it. Raises OutputError or
-    ResourceError if the folder cannot be written.
+    The subfolder `tmp` is for temporary files. Only the user of this process can open the hidden folder. Raises
+    OutputError or ResourceError if the folder cannot be written.
     """
     # A signal may end this between any two steps, so that names are chosen before they are used.
     letters, lock = secrets.token_hex(8), None
@@ -68,7 +68,7 @@ def work_folder(out: Path) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the work folders in `folder` whose process has ended, and put back reports that were being replaced."""
+    """Remove the work folders in `folder` whose processes have ended, and put back reports that were being replaced."""
     for path in folder.glob(f".*/{LOCK}"):
         if path.parent.lstat().st_uid != os.getuid():
             continue
@@ -81,11 +81,11 @@ def sweep(folder: Path) -> None:
 
 
 def swap(new: Path, out: Path, previous: Path) -> None:
-    """Move the folder `new` to `out`, and the older folder from there to `new` or to `previous`.
+    """Move the folder `new` to `out`, and an older folder at `out` to `new` or to `previous`.
 
-    If the system can exchange folders in one step, there is always a report at `out`. Otherwise the move takes two
-    steps, and after a kill between them the next sweep puts back `previous`. If the function raises OSError, `out` is
-    unchanged.
+    If the system can exchange folders in one step, there is a report at `out` at all times. Otherwise, the move
+    consists of two steps; if the process is killed between these steps, the next sweep puts back `previous`. If the
+    function raises OSError, `out` is unchanged.
     """
     if not out.exists():
         new.rename(out)
@@ -99,7 +99,7 @@ def swap(new: Path, out: Path, previous: Path) -> None:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; return False if the system or the disk cannot."""
+    """Exchange two folders in one step, and return whether the system and the disk support this exchange."""
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError):
@@ -114,7 +114,7 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Lock `folder`, so that no other process makes or removes a work folder in it in the meantime."""
+    """Lock `folder`, so that no other process makes or removes a work folder in `folder` in the meantime."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):
@@ -125,7 +125,10 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _remove(work: Path) -> None:
-    """Remove a work folder, its lock last, so that a later sweep removes files that a process writes as it ends."""
+    """Remove a work folder, and its lock as the last file.
+
+    If a process that ends writes further files, the lock remains, and a later sweep removes the folder.
+    """
     short = work / "tmp"
     with contextlib.suppress(OSError):
         target = short.readlink()

@@ -1,4 +1,4 @@
-"""A finished report as one PDF: its pages in their order, printed by an installed browser."""
+"""A complete report as one PDF, which consists of the pages in order and is printed by an installed browser."""
 
 import os
 import re
@@ -15,12 +15,12 @@ SECONDS = 120
 
 
 def browser() -> str:
-    """Return the path of a browser that prints.
+    """Return the path of an installed browser that can print.
 
     Raises
     ------
     ResourceError
-        If no such browser is installed.
+        If no browser that can print is installed.
     """
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
@@ -32,7 +32,7 @@ def browser() -> str:
 
 
 def pdf(report: str | Path) -> Path:
-    """Print the pages of a report in the order in which its index links to them, without the ledger.
+    """Print the pages of a report, except the ledger, in the order of the links in the index.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def pdf(report: str | Path) -> Path:
     Returns
     -------
     Path
-        The path of `report.pdf` in that folder, which the same people may read as the index.
+        The path of `report.pdf` in the folder of the report. The file has the same permissions as the index.
 
     Raises
     ------
     ResourceError
-        If a browser is not installed, or does not print a file.
+        If no browser that can print is installed, or if the browser does not write a file.
     """
     report, printer = Path(report), browser()
     with TemporaryDirectory() as folder:
@@ -70,7 +70,10 @@ def pdf(report: str | Path) -> Path:
 
 
 def join_pages(report: Path) -> str:
-    """Return the pages of a report as one page: links between them stay inside it, and all others are removed."""
+    """Return the pages of a report as one page.
+
+    Links between the pages become links inside this page, and all other links are removed.
+    """
     read = {path.name: path.read_text(encoding="utf-8") for path in report.glob("*.html")}
     linked = dict.fromkeys(re.findall(r'href="([^"#]+\.html)', read["index.html"]))
     names = ["index.html", *(name for name in linked if name in read and name not in ("index.html", "ledger.html"))]
@@ -88,6 +91,6 @@ def join_pages(report: Path) -> str:
 
 
 def _main(page: str) -> str:
-    """Return the main content of a page without its scripts."""
+    """Return the main content of a page without scripts."""
     main = page[page.index("<main") : page.rindex("</main>") + len("</main>")]
     return re.sub(r"<script\b.*?</script>", "", main, flags=re.DOTALL)

@@ -28,7 +28,7 @@ COLUMNS = ["risk", "question", "release", "without the file", "cap", "verdict"]
 
 @validated
 def render_card(card: Card) -> dict[str, str]:
-    """Return the texts of a card by the endings of their files: its JSON and its page."""
+    """Return the texts of a card, the JSON document and the page, by the endings of their file names."""
     return {CARD: card.text, PAGE: page(card)}
 
 
@@ -40,10 +40,10 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
     ----------
     card : Card
     explained : str
-        The name of the page of a report that explains the card. This name is given if the report does not keep the file
-        of the release.
+        The name of the page of a report that explains the card. It is given if the report does not contain the file of
+        the release.
     anchors : collection of str
-        The anchors of that page's rows of `results.csv`, to which the card links.
+        The anchors of the rows of `results.csv` for this page, to which the card links.
     """
     made = environment()
     content = card.content
@@ -70,7 +70,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
 
 
 def write_claim(claim: str) -> str:
-    """Return, in words, a privacy model that a provenance claims.
+    """Return the text for readers of a privacy model that a provenance claims.
 
     >>> write_claim("KAnonymity(k=5)"), write_claim("TCloseness(t=0.2, sensitive='vote')")
     ('k-anonymity, k = 5', "t-closeness, t = 0.2, sensitive = 'vote'")
@@ -89,7 +89,7 @@ def risks(card: Card) -> FullTable:
 
 @validated
 def worst_groups(card: Card) -> FullTable | Sentences:
-    """Return the groups of people with the largest mean of each risk, if it is larger than that of everybody."""
+    """Return the groups of people with the largest mean of each risk, if it is larger than the mean of all people."""
     rows = [_group(number) for number in _worst_groups(card.content, WORST)]
     if not rows:
         return say(*write("decision/card", "no_worst_group"))
@@ -98,7 +98,7 @@ def worst_groups(card: Card) -> FullTable | Sentences:
 
 @validated
 def not_tried(card: Card) -> Sentences:
-    """Return the attacks that nobody tried."""
+    """Return sentences about the attacks that nobody has tried on the release."""
     return say(*write("decision/card", "not_tried", card.content))
 
 
@@ -116,7 +116,10 @@ def uses(card: Card) -> FullTable:
 
 @validated
 def columns(card: Card) -> FullTable:
-    """Return the published columns: role, treatment and its meaning, public domain, and labels if there are any."""
+    """Return the published columns as a table: role, treatment, meaning of a cell, public domain, and labels.
+
+    A column of the table that would be empty is left out.
+    """
     names = {
         "name": "column", "role": "role", "treated": "treatment", "means": "a cell holds", "domain": "domain",
         "labels": "labels",
@@ -127,7 +130,7 @@ def columns(card: Card) -> FullTable:
 
 @validated
 def provenance(card: Card) -> Sentences:
-    """Return how the file was made, and what it promises."""
+    """Return sentences about how the file was made, and about the promises of the release."""
     content = card.content
     claims = [write_claim(claim) for claim in content["done"]["claims"]]
     return say(*write("decision/card", "provenance", content, join_names(claims) if claims else ""))
@@ -138,7 +141,7 @@ def _text(template: str, macro: str, *arguments: object) -> str:
 
 
 def _risk(risk: Part, content: Part) -> Part:
-    """Return a risk as its row of the table and its part of the page."""
+    """Return the facts about a risk: the row of the table and the part of the page."""
     near = content["policy"]["near_certainty"]
     worst = _groups_at_risk(risk, content)[:WORST]
     gauges = [_gauge(risk, "on average", "mean"), _gauge(risk, "worst-off person", "largest")]
@@ -183,21 +186,21 @@ def _framework(framework: Part, content: Part) -> Part:
 
 
 def _groups_at_risk(risk: Part, content: Part) -> list[Part]:
-    """Return the groups whose risk is larger than that of everybody, the worst first."""
+    """Return the groups whose risk is larger than the mean of all people, in descending order of the risk."""
     own = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure_of(risk["risk"])]
     return above_average(own, risk["mean"])
 
 
 def _worst_groups(content: Part, most: int = 1) -> list[Part]:
-    """Return the groups with the largest mean of each risk, if it is larger than that of everybody."""
+    """Return the `most` groups with the largest mean of each risk, if it is larger than the mean of all people."""
     return [each for risk in content["risks"] for each in _groups_at_risk(risk, content)[:most]]
 
 
 def _exceeded_person(content: Part) -> Part | None:
-    """Return the identity risk of the worst-off person if the interval of a group reaches above it, or None.
+    """Return the identity risk of the worst-off person if the interval of a group exceeds this risk; otherwise, None.
 
-    The identity risk of the worst-off person is exact, and bounds the mean of every group. Other risks of a person are
-    not of the same unit as means.
+    The identity risk of the worst-off person is exact, and is an upper bound of the mean of each group. Other risks of
+    a person do not have the same unit as means.
     """
     risk = next(each for each in content["risks"] if each["risk"] == "identity")
     person, measure = risk["worst_person"], measure_of("identity")
@@ -208,9 +211,10 @@ def _exceeded_person(content: Part) -> Part | None:
 
 
 def _gauge(risk: Part, whose: str, statistic: str) -> Part | None:
-    """Return a number of a risk and its cap as a bar from 0 to 1; None if neither the number nor a bound is known.
+    """Return the data of a bar from 0 to 1 with a number of a risk and its cap; None for an unknown number.
 
-    `whose`: the average or the worst-off person. The `label` of the bar is for screen readers.
+    If the number is withheld, the bar shows its upper bound. `whose` is a phrase for the average or the worst-off
+    person. The `label` of the bar is for screen readers.
     """
     number = risk["mean" if statistic == "mean" else "worst_person"]
     if number is None or number["high"] is None:
@@ -227,7 +231,7 @@ def _gauge(risk: Part, whose: str, statistic: str) -> Part | None:
 
 
 def _next(other: Part | None) -> Part | None:
-    """Return this release and the next one as rows of a table, or None if there is no next release."""
+    """Return a table that compares this release with the next-best release; None if there is no other release."""
     if other is None:
         return None
     pair = other["this"], other["other"]
@@ -244,7 +248,7 @@ def _next(other: Part | None) -> Part | None:
 
 
 def _use(number: Part) -> dict[str, str]:
-    """Return a measure of utility or loss, next to its value without quasi-identifiers."""
+    """Return a row with a measure of utility or loss, and its value for the release without quasi-identifiers."""
     of = measure_facts(number["row"]["measure"])
     without = "" if number["baseline"] is None else of.written(number["baseline"])
     value = "unknown" if number["value"] is None else of.written(number["value"])

@@ -1,4 +1,4 @@
-"""The rendering of pages: templates, and text, tables and charts as HTML that needs no other file."""
+"""The rendering of pages: the templates, and texts, tables and charts as HTML that needs no other file."""
 
 import functools
 import itertools
@@ -27,7 +27,10 @@ PROSE = 25  # a longer cell without a digit among its first characters is prose
 def templates(
     term: Callable[[str, str], str] | None = None, pages: Collection[str] | None = None
 ) -> jinja2.Environment:
-    """Return the pages' templates with their filters, see `environment`. Each chart has its own names in the SVG."""
+    """Return the templates of pages and the filters that templates use; see `environment`.
+
+    Names inside the SVG of a chart differ from the names in all other charts.
+    """
     from nbconvert.filters import Highlight2HTML, strip_ansi
 
     made = environment(term)
@@ -55,8 +58,8 @@ def markdown(
 ) -> Markup:
     """Return Markdown as HTML.
 
-    A link to the glossary becomes a term, see `glossary.Tips`. A link to a page that is not among `pages`, the pages of
-    the report, becomes its text.
+    A link to the glossary becomes a term; see `glossary.Tips`. `pages` are the pages of the report; a link to any other
+    page becomes plain text.
     """
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -75,7 +78,7 @@ def markdown(
 
 
 def _anchored(heading: re.Match[str]) -> str:
-    """Return a heading with an anchor made of its words."""
+    """Return a heading with an anchor that is made of the words of the heading."""
     level, text = heading.groups()
     return f'<h{level} id="{anchor(strip_tags(text))}">{text}</h{level}>'
 
@@ -90,7 +93,7 @@ def anchor(text: str) -> str:
 
 
 def is_wall(table: Mapping[str, Any]) -> bool:
-    """Return whether a table is large and consists mainly of numbers, so that a page folds it away."""
+    """Return whether a table is large and consists mainly of numbers; a page folds such a table."""
     cells = [cell for row in table["data"] for cell in row]
     numbers = sum(bool(re.match(r"\W*\d|\s*$", cell)) for cell in cells)
     return (len(table["data"]) > ROWS or len(table["columns"]) > COLUMNS) and 2 * numbers >= len(cells)
@@ -102,22 +105,22 @@ def is_prose(table: Mapping[str, Any], column: int) -> bool:
 
 
 def has_prose(table: Mapping[str, Any]) -> bool:
-    """Return whether any column of a table contains prose."""
+    """Return whether at least one column of a table contains prose."""
     return any(is_prose(table, column) for column in range(len(table["columns"])))
 
 
 def strip_tags(html: str) -> str:
-    """Return the text of some HTML, on one line."""
+    """Return the text in some HTML, on one line."""
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
 
 def is_chart(data: dict[str, Any]) -> bool:
-    """Return whether an output is a chart."""
+    """Return whether the data of an output are a chart."""
     return V5 in data or "image/svg+xml" in data
 
 
 def draw(notebook: str) -> None:
-    """Draw the charts of an executed notebook (JSON text) in advance for its page."""
+    """Draw the charts of an executed notebook, given as JSON text, before its page needs them."""
     for cell in json.loads(notebook)["cells"]:
         for output in cell.get("outputs", ()):
             if V5 in output.get("data", ()):
@@ -125,9 +128,9 @@ def draw(notebook: str) -> None:
 
 
 def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
-    """Return an output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing.
+    """Return a chart as a `<figure>` element, with the title as text, which can wrap, and the drawing below.
 
-    The tooltip of a mark is its title in the drawing.
+    The tooltip of a mark is the title of the mark in the drawing.
     """
     title, number = _title(data), next(numbers)
     svg = _drawing(data, f"chart{number}")
@@ -149,7 +152,10 @@ def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
 
 
 def _marks(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the tooltips of a chart as a table, for readers without a mouse; no rows for a chart with controls."""
+    """Return the tooltips of a chart as a table, for readers without a mouse.
+
+    For a chart with controls, the table has no rows.
+    """
     spec = data.get(V5, {})
     if not spec or "params" in spec:
         return {"data": []}
@@ -158,13 +164,13 @@ def _marks(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _width(svg: str) -> float | None:
-    """Return the width of a drawing in pixels, or None if it has none."""
+    """Return the width of a drawing in pixels; None if the drawing states no width."""
     found = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
     return found and float(found[1])
 
 
 def _title(data: dict[str, Any]) -> list[str]:
-    """Return the title of a chart and its subtitle, each on one line."""
+    """Return the title and the subtitle of a chart, each on one line."""
     title = data.get(V5, {}).get("title", "")
     both = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title, "")
     return [each if isinstance(each, str) else " ".join(each) for each in both]
@@ -176,7 +182,10 @@ def _name(data: dict[str, Any]) -> str:
 
 
 def _drawing(data: dict[str, Any], name: str) -> str:
-    """Return the SVG of a chart without its title, with names of clips and gradients that are unique on a page."""
+    """Return the SVG of a chart without its title.
+
+    The names of clips and gradients begin with `name`, so that they are unique on a page.
+    """
     spec = tips.describe_marks(_bare(data.get(V5, {})))
     svg = tips.add_titles(_drawn(json.dumps(spec))) if spec else data["image/svg+xml"]
     svg = svg[svg.index("<svg") :]
@@ -190,22 +199,22 @@ def _drawing(data: dict[str, Any], name: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _drawn(spec: str) -> str:
-    """Return the SVG of a chart, which is drawn once for all its uses."""
+    """Return the SVG of a chart; a chart with the same specification is drawn only once."""
     return render_chart(json.loads(spec))[0]["image/svg+xml"]
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification of a chart without its title, which the page shows as text."""
+    """Return the specification of a chart without the title, because the page shows the title as text."""
     return {key: value for key, value in spec.items() if key not in ("$schema", "title")}
 
 
 def _live(data: dict[str, Any]) -> Markup:
-    """Return the specification of a chart as the content of a `<script>`, in which no text can end the script."""
+    """Return the specification of a chart as the content of a `<script>` element, which no text can end."""
     return Markup(json.dumps(_bare(data[V5]), separators=(",", ":")).replace("<", r"\u003c"))
 
 
 @functools.cache
 def vega_script() -> Markup:
-    """Return one script: Vega, Vega-Lite and Vega-Embed with their licenses, and the code that draws live charts."""
+    """Return the script of live charts: Vega, Vega-Lite and Vega-Embed with their licenses, and the code that draws."""
     bundle = vega.bundle(template("live.js")).replace("</script", r"<\/script")
     return Markup(f"/*!\n{template('licences.txt')}*/\n{bundle}")

@@ -1,8 +1,9 @@
-"""The report: one call runs the notebooks and makes the pages.
+"""The report, for which one call runs the notebooks and makes the pages.
 
-The folder of a report has `index.html`, one page per notebook, `results.csv` and, in `notebooks/`, the executed
-notebooks; a report on the papers' table also has `ledger.csv`. The report is built in a hidden folder next to its
-destination and moved there when it is complete (see `places`), so that an older report is either unchanged or replaced.
+The folder of a report contains `index.html`, a page per notebook, `results.csv` and, in `notebooks/`, the executed
+notebooks. A report on the table of the papers also contains `ledger.csv`. The report is built in a hidden folder next
+to its destination, and is moved to the destination when it is complete (see `places`). An older report is therefore
+either unchanged or completely replaced.
 """
 
 import contextlib
@@ -53,27 +54,27 @@ NAMED = (
 
 
 class Incomplete(ConditionError):
-    """A report without some of its notebooks, because these failed, or no report, because all of them failed.
+    """Some notebooks of a report failed, or all notebooks failed, so that there is no report.
 
-    The message names the notebooks, the failing cells and the reasons.
+    The message states the notebooks, the cells that failed and the reasons.
     """
 
 
 def save(results: pd.DataFrame, out: str, name: str) -> None:
-    """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
+    """Check the tidy `results` of a notebook, and write them to `<out>/<name>.results.csv` unless `out` is empty.
 
-    Numbers are written with 12 digits.
+    Numbers are written with 12 significant digits.
 
     Parameters
     ----------
     results : DataFrame
-        The columns `results.COLUMNS`, one row per number. `dataset`, `sanitizer` and `measure` are never empty; a
-        missing `value` was withheld or not measured, as `status` states; no two rows have the same
-        `results.KEY_COLUMNS`.
+        A table with the columns `results.COLUMNS` and a row per number. `dataset`, `sanitizer` and `measure` must not
+        be empty. If a `value` is missing, it was withheld or not measured; `status` states the reason. No two rows may
+        have the same `results.KEY_COLUMNS`.
     out : str
-        The folder. If it is empty, nothing is written.
+        The path of the folder. If it is empty, nothing is written.
     name : str
-        The notebook's file name without its ending, "03_utility".
+        The file name of the notebook without its ending, such as "03_utility".
 
     Raises
     ------
@@ -88,10 +89,10 @@ def save(results: pd.DataFrame, out: str, name: str) -> None:
 
 
 def read_results(path: str | Path) -> pd.DataFrame:
-    """Read the results that `save` or `build` wrote.
+    """Return the results in a file that `save` or `build` has written.
 
-    Texts are empty rather than missing, and numbers are floats. The ids of rows are left out, because they follow from
-    the rows (`results.compute_row_ids`).
+    A missing text is an empty text, and numbers are floats. The ids of rows are left out, because they can be computed
+    from the rows (`results.compute_row_ids`).
     """
     types = {column: str for column in TEXT_COLUMNS} | {column: float for column in NUMBERS}
     empty = {column: [""] for column in NUMBERS}
@@ -108,29 +109,29 @@ def build(
     seconds: float = SECONDS,
     compare: Any = None,
 ) -> Path:
-    """Run notebooks and write their report to `out`; progress goes to stderr.
+    """Run notebooks, write the report to `out`, and show the progress on stderr.
 
-    Finished evaluations are kept in the folder `store` next to `out`, as a note states, so that the next build
-    continues after an interruption.
+    Completed evaluations are kept in the folder `store` next to `out`, so that the next build can continue after an
+    interruption. A note states this.
 
     Parameters
     ----------
     out : str or Path
-        The folder of the report: a new or empty folder, or an older report.
+        The folder of the report, which must be new or empty, or contain an older report.
     notebooks : list of str
-        The names of notebooks; None means all that apply to this table, see `notebooks.choose_notebooks`.
+        The names of notebooks; None means all notebooks that apply to this table. See `notebooks.choose_notebooks`.
     parameters : dict
-        `{name: value}`, see `notebooks.choose_notebooks`.
+        The values of parameters, `{name: value}`; see `notebooks.choose_notebooks`.
     jobs : int
-        The number of notebooks that run at a time, by default one per usable core. This number does not affect any
-        result.
+        The number of notebooks that run at the same time; by default, it is the number of usable cores. This number
+        does not affect any result.
     folder : str or Path
         The folder of the notebooks.
     seconds : float
-        The time after which a notebook without progress fails.
+        The time in seconds after which a notebook without progress fails.
     compare : function
-        Compares the results of notebooks on the papers' table with the printed numbers: `papers.ledger_page.Ledger.of`.
-        If None, the report has no ledger.
+        A function, such as `papers.ledger_page.Ledger.of`, that compares the results of notebooks on the table of the
+        papers with the printed numbers. If it is None, the report has no ledger.
 
     Returns
     -------
@@ -140,10 +141,11 @@ def build(
     Raises
     ------
     ReportError
-        If the request is wrong, before anything runs; if no notebook applies to the table; and if `out` cannot be
-        written or is not a report. `out` is then unchanged.
+        If the request is not valid, in which case no notebook runs; if no notebook applies to the table; or if `out`
+        cannot be written or is not a report. `out` is then unchanged.
     Incomplete
-        If some notebooks fail. The report is then at `out`, and the pages of these notebooks state that they failed.
+        If some notebooks fail. The report is then at `out`, and the pages of the failed notebooks state that they
+        failed.
     """
     out = Path(out).resolve()
     chosen = choose_notebooks(folder or notebooks_folder(), notebooks, parameters)
@@ -197,7 +199,7 @@ def build(
 
 @contextlib.contextmanager
 def _drawing() -> Iterator[Callable[[NotebookRun], object]]:
-    """Draw the charts of each finished notebook in a thread while other notebooks run."""
+    """Yield a function that draws the charts of a completed notebook in a thread while other notebooks run."""
     thread = ThreadPoolExecutor(1)
     try:
         yield lambda ended: thread.submit(rendering.draw, ended.text)
@@ -206,14 +208,14 @@ def _drawing() -> Iterator[Callable[[NotebookRun], object]]:
 
 
 def withheld_folder(out: Path) -> Path:
-    """Return the folder that keeps a report with an original record, for its owner alone, instead of `out`."""
+    """Return the folder that contains, instead of `out`, a report with an original record, only for its owner."""
     return out.with_name("withheld-report")
 
 
 def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: Sequence[str]) -> None:
     """Raise LeakError if the report contains an original record.
 
-    The report is then moved to `withheld_folder`; otherwise, that folder is removed.
+    If so, the report is first moved to `withheld_folder`. Otherwise, an older folder of this name is removed.
     """
     kept = withheld_folder(out)
     described = dict.fromkeys(notebook.described for notebook in chosen if notebook.described)
@@ -230,10 +232,10 @@ def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: S
 
 
 def list_left_out(index: Path) -> list[str]:
-    """Return sentences about the omissions of a report; `index`: the result of `build`.
+    """Return sentences about the omissions of a report; `index` is the result of `build`.
 
-    The sentences name the pages that do not apply to this table, and count the numbers that are withheld or not
-    possible.
+    The sentences list the pages that do not apply to this table, and state the numbers of values that are withheld or
+    not possible.
     """
     statuses = read_results(index.with_name("results.csv")).status
     withheld, absent = (int((statuses == status).sum()) for status in ("withheld", "not possible"))
@@ -285,7 +287,7 @@ def _checked(results: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _write(table: pd.DataFrame, path: Path, mode: int = 0o666) -> None:
-    """Write a table as CSV, completely or not at all, to a file with at most these permissions."""
+    """Write a table as CSV, completely or not at all, to a file that has at most the permissions `mode`."""
     atomic_write(path, table.to_csv(index=False, float_format=DIGITS, lineterminator="\n"), mode)
 
 
@@ -294,7 +296,7 @@ def _is_made(folder: Path) -> bool:
 
 
 def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, NotebookRun], work: Path, compare: Any) -> None:
-    """Make `work/report` from the finished notebooks in `ended` and the numbers in `work/numbers`."""
+    """Make `work/report` from the completed notebooks in `ended` and the results in `work/numbers`."""
     tables = {}
     for notebook in (notebook for notebook in chosen if ended[notebook.name].done):
         path = work / "numbers" / f"{notebook.name}.results.csv"
@@ -320,7 +322,7 @@ def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, NotebookRun], work
 
 
 def _close_as_the_data(chosen: Sequence[Notebook], made: Path) -> None:
-    """Close a report to everybody who may not read all files of the data."""
+    """Remove the permissions to read a report from all users who may not read all files of the data."""
     readers = 0o044  # the group, and all other users
     for described in {notebook.described for notebook in chosen if notebook.described}:
         for path in (described.parent, *described.parent.rglob("*")):
@@ -330,7 +332,7 @@ def _close_as_the_data(chosen: Sequence[Notebook], made: Path) -> None:
 
 
 def _mode(path: Path) -> int:
-    """Return the mode of a file: no other readers if it is unknown, and all readers if the file is gone."""
+    """Return the permissions of a file: none if they are unknown, and all if the file does not exist any more."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -340,6 +342,6 @@ def _mode(path: Path) -> int:
 
 
 def _as_published(notebook: Notebook) -> bool:
-    """Return whether a notebook ran with the parameters of its paper, apart from those that its results name."""
+    """Return whether a notebook ran with the parameters of its paper, except parameters that the results state."""
     others = {name: value for name, value in notebook.values.items() if name not in NAMED}
     return all(value == notebook.parameters[name].default for name, value in others.items())

@@ -1,7 +1,7 @@
-"""The rows of `results.csv` behind the numbers of a page, each with an anchor.
+"""The rows of `results.csv` from which the numbers of a page were computed, with anchors for links.
 
-A number on a page is often a mean over seeds, so it links to the rows of all its seeds. A point that shows numbers of
-several measures links to all rows of its release.
+A number on a page is often a mean over seeds, so the number links to the rows of all seeds. A point in a chart that
+shows numbers of several measures links to all rows of the release.
 """
 
 from typing import Any
@@ -21,13 +21,13 @@ SHOWN = ("seed", "value", "low", "high", "baseline")
 
 
 def list_releases(results: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows by release, and within a release by measure and question, as a page shows them.
+    """Return the rows in the form for a page: by release and, within a release, by measure and question.
 
     Returns
     -------
     list of dict
-        Each release has an `id`, a `name` and its `numbers`. A number has an `id`, a `question` and its `rows`, one per
-        seed; the first number of a measure has an `anchor`.
+        Each release has an `id`, a `name` and its `numbers`. Each number has an `id`, a `question` and its `rows`, with
+        a row per seed; the first number of a measure also has an `anchor`.
     """
     columns = {
         "id": compute_row_ids(results),
@@ -55,14 +55,14 @@ def list_releases(results: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def anchors(releases: list[dict[str, Any]]) -> set[str]:
-    """Return all anchors on the page of `list_releases`."""
+    """Return all anchors on the page that shows a result of `list_releases`."""
     numbers = [number for release in releases for number in release["numbers"]]
     rows = {f"row-{row['id']}" for number in numbers for row in number["rows"]}
     return rows | {release["id"] for release in releases} | {n[key] for n in numbers for key in ("id", "anchor")} - {""}
 
 
 def describe_question(row: Any) -> str:
-    """Return the question of a row of results: the title of the measure, the people, the miner and the assumptions."""
+    """Return the question that a row of results answers: the measure, the people, the miner and the assumptions."""
     of = measure_facts(row.measure)
     variant = of.readings.get(row.variant, row.variant)
     parts = [

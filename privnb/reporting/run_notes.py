@@ -1,4 +1,4 @@
-"""Notes at the top of a notebook: omissions of a run, and ways of counting that may surprise a reader."""
+"""Notes at the top of a notebook, about omissions of a run and about counts that may surprise a reader."""
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import find_sensitive
@@ -22,18 +22,18 @@ def show_notes(
     noise: bool = False,
     utility_loss: bool = False,
 ) -> Sentences | None:
-    """Show the notes of a run, one paragraph each.
+    """Return the notes of a run, with a paragraph for each note.
 
-    Numbers that are counted in bands are always noted.
+    If numbers are counted in bands, a note always states this.
 
     Parameters
     ----------
     dataset : Dataset
         The table that the notebook measures.
     whole : Dataset, optional
-        The table that `dataset` may be a sample of; None if no sample is taken.
+        The whole table, if `dataset` may be a sample of this table; None if no sample is taken.
     k : str or int, optional
-        The parameter K of a notebook whose default depends on the table; None for a notebook without this parameter.
+        The parameter K of a notebook in which the default of K depends on the table; None for any other notebook.
     noise : bool
         Whether the notebook adds noise.
     utility_loss : bool
@@ -42,7 +42,7 @@ def show_notes(
     Returns
     -------
     Sentences or None
-        None if there is nothing to note, so that a notebook shows nothing.
+        The notes; None if there is nothing to note, so that a notebook shows nothing.
     """
     notes: list[Part] = []
     if whole is not None:

@@ -1,10 +1,10 @@
-"""The execution of notebooks by papermill, each in its own thread and kernel.
+"""The execution of notebooks by papermill; each notebook runs in its own thread and kernel.
 
-A notebook that fails does not stop the others. A copy of the failed notebook, with the failing cell marked, goes to
-`failed-notebooks/` next to the report and replaces the copy of an earlier report; the next report without a failure
-removes it. The copy has a traceback, which may show values of the data. The copy is therefore for the owner alone, in a
-folder that no other user can open, and is not part of the report. The report names the failing cell, without the text
-of the error.
+If a notebook fails, the other notebooks still run. A copy of the failed notebook, in which the failed cell is marked,
+is written to `failed-notebooks/` next to the report and replaces the copy of an earlier report; the next report without
+a failure removes the copy. The copy contains a traceback, which may show values of the data. The copy is therefore only
+for the owner, is in a folder that no other user can open, and is not part of the report. The report states the failed
+cell, without the text of the error.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ NOTHING = "NotForThisTable"  # the name of the error of `microdata.schema` in a 
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """The end of a notebook's run.
+    """The result of the run of a notebook.
 
-    `text`: the executed notebook as JSON text, without times, widget state and paths of this machine; if the notebook
-    failed or does not apply to the table, a notebook with its title and a sentence. `failed`: the error and its place,
-    for the owner alone. `silent`: the reason why the notebook does not apply to the table.
+    `text` is the executed notebook as JSON text, without times, widget state and paths of this machine. If the notebook
+    failed or does not apply to the table, `text` is a notebook with the title and a sentence. `failed` is the error and
+    its place, which only the owner may see. `silent` is the reason why the notebook does not apply to the table.
     """
 
     text: str
@@ -59,12 +59,12 @@ class NotebookRun:
 
     @property
     def done(self) -> bool:
-        """Whether the notebook ran to its end."""
+        """Whether the notebook ran to the end without an error."""
         return not (self.failed or self.silent)
 
 
 def skip_notebook(notebook: Notebook, reason: str) -> NotebookRun:
-    """Return the end of a notebook that does not apply to this table, with the reason."""
+    """Return the result of a notebook that does not apply to this table, with the reason."""
     why = f"{reason[:1].upper()}{reason[1:]}"
     return NotebookRun(_answered(notebook, "silent", why), silent=reason)
 
@@ -78,14 +78,15 @@ def run_notebooks(
     seconds: float = SECONDS,
     then: Callable[[NotebookRun], object] = lambda ended: None,
 ) -> dict[str, NotebookRun]:
-    """Run notebooks, `jobs` at a time, and return `{name: NotebookRun}` in the order of `chosen`.
+    """Run notebooks, up to `jobs` at the same time, and return `{name: NotebookRun}` in the order of `chosen`.
 
-    `work` is a folder to run in, with a folder `tmp` for temporary files. Each notebook's `OUT` is `work/numbers`, and
-    its `STORE` is the folder `store` next to `out`, which remains after the run. A notebook that uses the stored
-    evaluations of an earlier one starts after the earlier one has ended (`Notebook.after`). Progress goes to stderr. A
-    notebook that fails leaves a marked copy in `find_failed_folder(out)`, and the others continue. A notebook also
-    fails if it shows no progress for `seconds`: no cell starts, and no item of a step (`progress.track`) ends. `then`
-    is called with each notebook that ends.
+    `work` is the folder of the run, with a folder `tmp` for temporary files. The parameter `OUT` of each notebook is
+    `work/numbers`, and the parameter `STORE` is the folder `store` next to `out`, which remains after the run. A
+    notebook that uses the stored evaluations of an earlier notebook starts after the earlier notebook has ended
+    (`Notebook.after`). The progress is shown on stderr. If a notebook fails, a marked copy is written to
+    `find_failed_folder(out)`, and the other notebooks continue. A notebook also fails if it makes no progress for
+    `seconds` seconds, that is, if no cell starts and no item of a step (`progress.track`) ends. `then` is called with
+    the result of each notebook.
     """
     for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
@@ -144,7 +145,10 @@ def run_notebooks(
 
 
 class _Manager(kernels.OfCopies):
-    """The manager of one notebook's kernel; nbclient creates it from a subclass with the `run`."""
+    """The manager of the kernel of one notebook.
+
+    nbclient creates the manager from a subclass that has the attribute `run`.
+    """
 
     libraries, silent = LIBRARIES, True
     run: _Run
@@ -158,7 +162,7 @@ class _Manager(kernels.OfCopies):
 
 @dataclass
 class _Run:
-    """A running notebook, its notes of progress, and the time of the last one."""
+    """A running notebook, the notes of its progress, and the time of the last progress."""
 
     notebook: Notebook
     notes: progress.Notes
@@ -171,7 +175,7 @@ class _Run:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The notes of progress, with the number of cells."""
+        """The state in the notes of progress, with the number of cells that have started."""
         return self.notes.state | {"cell": self.cell}
 
     def goes_on(self) -> bool:
@@ -179,12 +183,12 @@ class _Run:
         return self.thread is not None and self.thread.is_alive()
 
     def listen(self) -> None:
-        """Read the notes of progress."""
+        """Read the new notes of progress."""
         if self.notes.grew():
             self.heard = time.monotonic()
 
     def begin(self, work: Path, values: Mapping[str, object]) -> None:
-        """Run the notebook in a thread with the parameters `values`; the result goes to the folder `executed`."""
+        """Run the notebook in a thread with the parameters `values`, and write the result to the folder `executed`."""
         asked = work / "asked" / self.notebook.path.name
         asked.write_text(nbformat.writes(self.notebook.read()), encoding="utf-8")
         self.thread = threading.Thread(target=self._execute, args=(asked, work, values), daemon=True)
@@ -218,7 +222,7 @@ class _Run:
         self.cell, self.heard = cell_index, time.monotonic()
 
     def kill(self) -> None:
-        """End the kernel, and thereby papermill."""
+        """End the kernel, which also ends papermill."""
         if self.manager is not None and self.manager.copy is not None:
             self.manager.copy.kill()
 
@@ -241,7 +245,7 @@ def _start(notebook: Notebook, work: Path, out: Path) -> _Run:
 
 
 def _sharing(work: Path) -> Path:
-    """Return the file with the number of notebooks that share the cores."""
+    """Return the path of the file that contains the number of notebooks that share the cores."""
     return work / "notes" / "sharing"  # notebooks have other names
 
 
@@ -254,7 +258,7 @@ def _stop(runs: Sequence[_Run]) -> None:
 
 
 def _failure(ended: _Run, work: Path, out: Path) -> NotebookRun:
-    """Return the end of a notebook that stopped; if it failed, keep a marked copy next to `out`."""
+    """Return the result of a notebook that stopped; if it failed, keep a marked copy of the notebook next to `out`."""
     notebook, reason = ended.notebook, ended.error
     copy = work / "executed" / notebook.path.name
     if not copy.exists():
@@ -288,12 +292,15 @@ def _failure(ended: _Run, work: Path, out: Path) -> NotebookRun:
 
 
 def _failed(notebook: Notebook, how: str, why: str) -> NotebookRun:
-    """Return the end of a failed notebook; `how` is for everybody, and `why` may show values of the data."""
+    """Return the result of a failed notebook.
+
+    `how` is for all readers of the report, and `why` is only for the owner, because it may show values of the data.
+    """
     return NotebookRun(_answered(notebook, "failed", how), failed=f"{notebook.path.name} {how}{why}")
 
 
 def _answered(notebook: Notebook, macro: str, *arguments: str) -> str:
-    """Return, as JSON text, a notebook with the title of `notebook` and the sentences of a macro as its answer."""
+    """Return, as JSON text, a notebook whose title is that of `notebook` and whose answer is written by a macro."""
     read = notebook.read().cells
     cells = [cell for cell in read if cell.cell_type == "markdown"][:1]
     cells = [nbformat.v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
@@ -304,30 +311,30 @@ def _answered(notebook: Notebook, macro: str, *arguments: str) -> str:
 
 
 def _full(work: Path, out: Path) -> str:
-    """Return a sentence that names the full disks, or an empty text."""
+    """Return a phrase that states which disks are full; empty if no disk is full."""
     places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
     full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
     return f"the disk of {', '.join(full)} is full. Free space there" if full else ""
 
 
 def _memory(reason: str) -> str:
-    """Return advice if memory was perhaps exhausted: the kernel died or could not load a library."""
+    """Return advice if there was perhaps too little memory, because the kernel died or could not load a library."""
     dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
     return "\nPerhaps the memory was exhausted. Run fewer notebooks at a time, with --jobs 1." if dead else ""
 
 
 def store_folder(out: Path) -> Path:
-    """Return the folder of finished evaluations, which is next to `out` because a build replaces `out`."""
+    """Return the folder of completed evaluations, which is next to `out` because a build replaces `out`."""
     return out.with_name("store")
 
 
 def find_failed_folder(out: Path) -> Path:
-    """Return the folder of the marked copies of failed notebooks of a report at `out`."""
+    """Return the folder of the marked copies of failed notebooks, for a report at `out`."""
     return out.with_name("failed-notebooks")
 
 
 def forget_failures(out: Path, but: Container[str] = ()) -> None:
-    """Remove the marked copies that earlier reports left next to `out`, except those with the names `but`."""
+    """Remove the marked copies that earlier reports have left next to `out`, except copies with the names `but`."""
     with contextlib.suppress(OSError):
         for path in find_failed_folder(out).glob("[0-9][0-9]_*.ipynb"):
             if path.stem not in but:
@@ -361,7 +368,7 @@ def _each_text(node: Any, change: Callable[[str], str]) -> Any:
 
 
 def _places(notebook: Notebook, work: Path, out: Path) -> dict[str, str]:
-    """Return the words that replace each folder of this machine: `{path: words}`, the longest path first."""
+    """Return the words that replace the paths of folders, `{path: words}`, beginning with the longest path."""
     dataset = Path(str(notebook.values.get("DATASET", "")))
     places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
     places |= {work: "report", store_folder(out): "store"} | ({dataset.parent: "data"} if dataset.is_absolute() else {})

@@ -1,4 +1,4 @@
-"""The templates of pages, with the style of every page and the escaping of text."""
+"""The templates of pages, with the style of all pages and the escaping of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privnb.runtime.wording import FILTERS, Wording
 
 
 def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environment:
-    """Return the pages' templates with the style and the version of the package. `term`: as in `Wording`."""
+    """Return the templates of pages, with the style and the version of the package; for `term`, see `Wording`."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
         autoescape=True,
@@ -37,5 +37,5 @@ def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environ
 
 
 def template(name: str) -> str:
-    """Return the text of a file among the templates."""
+    """Return the text of a file in the folder of templates."""
     return resources.files("privnb.reporting").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The script of live charts: Vega, Vega-Lite and Vega-Embed in one file of JavaScript with the code that calls them."""
+"""The script of live charts: Vega, Vega-Lite and Vega-Embed, bundled with the code that calls these libraries."""
 
 import contextlib
 import hashlib
@@ -11,9 +11,10 @@ KEPT = Path(util.cache_from_source(__file__)).parent
 
 
 def bundle(script: str) -> str:
-    """Return a script without imports in one text with all libraries that it calls.
+    """Return one text that contains a script and all libraries that the script calls, without imports.
 
-    Bundling takes two seconds, so the text is kept next to Python's compiled modules if that folder is writable.
+    The bundling takes two seconds, so the text is kept next to the compiled modules of Python if this folder is
+    writable.
     """
     what = f"{metadata.version('vl-convert-python')}\n{script}"
     kept = KEPT / f"vega-{hashlib.sha256(what.encode()).hexdigest()[:16]}.js"

@@ -1,4 +1,4 @@
-"""Charts of the gains of adversaries, compared with gains by chance alone, and of the groups that adversaries hit."""
+"""Charts of the gains of adversaries, compared with gains by chance, and of the groups that adversaries hit most."""
 
 import json
 from collections.abc import Sequence
@@ -40,10 +40,10 @@ CONTROLS = ("ZeroR", "permuted")  # one answer for everybody; the miners' guesse
 
 @drawing
 def spans(results: Results, scenario: str, title: str, unit: str) -> Drawn:
-    """Draw anti-utility in a scenario, from the average to the worst miner, by setting and set of miners.
+    """Draw the anti-utility in a scenario, from the average to the worst miner, by setting and set of miners.
 
-    Ticks show, for the main set, the guess without the release and the best control that needs no attack: one answer
-    for everybody, or guesses permuted at random. All panels share one scale.
+    For the main set of miners, ticks show the guess without the release and the better of two controls, which need no
+    attack: one answer for everybody, and guesses permuted at random. All panels have the same scale.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def spans(results: Results, scenario: str, title: str, unit: str) -> Drawn:
     scenario : str
         The scenario, such as "A".
     title, unit : str
-        A beginning of the title in at most six words, and the unit of the axis.
+        The beginning of the title, which has at most six words, and the unit of the axis.
     """
     expect.text("scenario", scenario, "a scenario of the results")
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
@@ -114,7 +114,10 @@ def _spans(
     *,
     is_last: bool,
 ) -> alt.LayerChart:
-    """Draw one sanitizer's lines: bars from average to worst, points and ticks. The last axis has the unit as title."""
+    """Draw the panel of one sanitizer: bars from the average to the worst miner, points and ticks.
+
+    The axis of the last panel has the unit as its title.
+    """
     titled = unit if is_last else None
     order = list(dict.fromkeys(rows.sort_values("miner_set", kind="stable").row))
     order.sort(key=lambda row: list(dict.fromkeys(rows.setting)).index(row.partition("|")[0]))
@@ -139,13 +142,13 @@ def _spans(
 
 
 def _guessed(rows: pd.DataFrame) -> str:
-    """Return a sentence on the attribute that the attackers guess, with a space after it; empty if it is unknown."""
+    """Return a sentence about the attribute that the attackers guess, followed by a space; empty without attributes."""
     names = [name for name in dict.fromkeys(rows.target) if name]
     return f"The attackers guess {join_names(names)}. " if names else ""
 
 
 def _title(title: str, rows: pd.DataFrame) -> str:
-    """Return the title of the chart, with the largest excess of the worst miner over the controls."""
+    """Return the title of the chart, which states by how much the worst miner exceeds the controls at most."""
     for row in beyond_controls(rows).nlargest(1, "beyond").itertuples():
         return choose_title(f"{title} beyond chance for at most {numerals.write_percent(max(row.beyond, 0))}", title)
     return title
@@ -153,10 +156,10 @@ def _title(title: str, rows: pd.DataFrame) -> str:
 
 @drawing
 def hit(results: Results) -> Drawn:
-    """Draw the share of each group for whom the worst miner of scenario A, or the guess, is nearer than the release.
+    """Draw, by group, the share of people to whose values the worst miner of scenario A is nearer than the release.
 
-    There is one panel for the loosest and one for the strictest setting of each sanitizer. A withheld share is marked
-    as withheld.
+    Ticks show the same share for the guess without the release. Each sanitizer has a panel for its loosest setting and
+    a panel for its strictest setting. A withheld share is marked as withheld.
     """
     rows = average_settings(results[(results.measure == "nearer_share") & (results.miner_set == "")])
     ends = rows.bound.groupby(rows.sanitizer)

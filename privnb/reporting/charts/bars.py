@@ -1,4 +1,4 @@
-"""Bars with their numbers: one measure by setting, people by group, and people singled out by known attributes."""
+"""Bars with numbers: a measure by setting, people by group, and people who are unique by the attributes known."""
 
 import altair as alt
 import numpy as np
@@ -33,9 +33,9 @@ FAR = 50  # times the smallest number: a larger number needs a logarithmic axis
 
 @drawing
 def bars(results: Results, measure: str) -> Drawn:
-    """Draw bars of one measure, one per setting with its number; dots if the axis is logarithmic.
+    """Draw one measure as bars with numbers, one bar per setting; if the axis is logarithmic, draw dots.
 
-    A line shows the interval, and a tick the baseline.
+    A line shows the interval, and a tick shows the baseline.
 
     Parameters
     ----------
@@ -84,9 +84,10 @@ def bars(results: Results, measure: str) -> Drawn:
 
 
 def _place_numbers(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
-    """Return the place where the number of each bar begins, which suits a narrow page too.
+    """Return the place on the axis at which the number of each bar begins; it is also suitable for a narrow page.
 
-    The number begins at the end of the bar, or at the baseline if the tick of the baseline would cross the number.
+    The number begins at the end of the bar. If the tick of the baseline would cross the number, the number begins at
+    the baseline.
     """
     across = ACROSS / (np.log(2 * rows.value.max()) if wide else rows[["value", "high", "baseline"]].max().max() or 1)
     room = (np.log(rows.baseline / ends) if wide else rows.baseline - ends) * across
@@ -94,7 +95,7 @@ def _place_numbers(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series
 
 
 def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Chart:
-    """Return bars of people by the groups of a column of an `Aggregate`."""
+    """Return bars of the number of people in each group, where the groups are those in a column of an `Aggregate`."""
     x = alt.X(f"{column}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=angle))
     tips = [alt.Tooltip(f"{column}:N", title=unit), "people:Q"]
     bars = alt.Chart(counted.rows).mark_bar(color=COLOURS[0])
@@ -103,17 +104,18 @@ def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Cha
 
 @drawing
 def people(counts: Counts, everybody: int | None = None, min_count: MinCount = LIMIT) -> Drawn:
-    """Draw bars of people by group.
+    """Draw bars of the number of people in each group.
 
     Parameters
     ----------
     counts : Series
-        People by group, its index named after the attribute; small groups are merged with their neighbors.
+        The number of people in each group, with the attribute as the name of the index; small groups are merged with
+        neighboring groups.
     everybody : int, optional
-        The number of people, if a person with several records may be in several groups. If it is None, the sum of
+        The number of all people, if a person with several records may be in several groups. If it is None, the sum of
         `counts` is used.
     min_count : int
-        With fewer people in all, a sentence replaces the chart.
+        The minimum number of all people; if there are fewer people, a sentence replaces the chart.
     """
     if everybody is not None and not counts.max() <= everybody <= counts.sum():
         raise UsageError(
@@ -138,7 +140,10 @@ def people(counts: Counts, everybody: int | None = None, min_count: MinCount = L
 
 @drawing
 def uniqueness(results: Results) -> Drawn:
-    """Draw the share of people singled out, by the number of known quasi-identifiers: the mean and range over sets."""
+    """Draw the share of people who are unique, by the number of known quasi-identifiers.
+
+    The chart shows the mean and the range over all sets of this number of quasi-identifiers.
+    """
     rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(parse_names).map(len))
     if rows.empty:
         raise Nothing(why="No attribute is known to others: this table has no quasi-identifier.")
@@ -170,7 +175,7 @@ def uniqueness(results: Results) -> Drawn:
 
 @drawing
 def contributions(results: Results) -> Drawn:
-    """Draw the share of the SUDA score that comes from each quasi-identifier, and name its most exposed values.
+    """Draw the share of the SUDA score that comes from each quasi-identifier, with the values that contribute most.
 
     Parameters
     ----------
@@ -208,7 +213,9 @@ def contributions(results: Results) -> Drawn:
 
 @drawing
 def population_uniqueness(results: Results) -> Drawn:
-    """Draw the estimated share of unique people of a population, by estimator and size of the sample, and the truth.
+    """Draw estimates of the share of unique people in a population, by estimator and size of the sample.
+
+    Ticks show the true share.
 
     Parameters
     ----------
@@ -239,7 +246,7 @@ def population_uniqueness(results: Results) -> Drawn:
 
 
 def _mean(sets: pd.Series) -> str:
-    """Return the mean of a row of `spread` in words; the mean of bounds is a bound."""
+    """Return the text of the mean in a row of `spread`; a mean of upper bounds is an upper bound."""
     if np.isnan(sets["mean"]):
         return "a withheld share of people"
     share = numerals.write_number("{:%} of people", sets["mean"])

@@ -1,8 +1,8 @@
-"""The common parts of all charts: the aggregates of their data, their style, and how they are drawn.
+"""The common parts of all charts: the aggregates that charts show, the style, and the drawing.
 
-An Altair chart writes all of its data into the notebook and the page, even columns that it does not draw. Therefore, a
-chart is made from an `Aggregate`: a small table with declared columns in which no row concerns fewer than `min_count`
-people.
+An Altair chart writes all of its data into the notebook and the page, even columns that the chart does not draw. A
+chart is therefore made from an `Aggregate`, a small table with declared columns, in which each row concerns at least
+`min_count` people.
 """
 
 import functools
@@ -44,20 +44,20 @@ Chart = TypeVar("Chart", bound=Drawing)
 
 @dataclass(frozen=True, eq=False)
 class Aggregate(Validated):
-    """A table that may be shown: declared columns only, and at most 500 rows of at least `min_count` people each.
+    """A table that may be shown: it has only declared columns, and at most 500 rows.
 
     Parameters
     ----------
     rows : DataFrame
-        The rows; the column `people` holds the number of people behind each row.
+        The rows. The column `people`, if there is one, holds the number of people whom each row concerns.
     titles : dict of str to str
-        The titles of columns, with the unit; columns without a title are left out.
+        The titles of the columns, including the unit; columns without a title are left out.
     min_count : int
 
     Raises
     ------
     ValueError
-        If a row concerns 1 to `min_count` - 1 people: merge it with its neighbor first.
+        If a row concerns 1 to `min_count` - 1 people. Merge such rows with neighboring rows first.
     """
 
     rows: pd.DataFrame
@@ -91,7 +91,7 @@ class Aggregate(Validated):
 
 
 def escape_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows in which invisible characters of texts are shown as escapes."""
+    """Return rows in which invisible characters in texts are replaced by visible escapes."""
     return rows.assign(**{name: _shown(rows[name]) for name in rows if _shown_differs(rows[name])})
 
 
@@ -111,10 +111,10 @@ def _shown(column: pd.Series) -> Any:
 
 
 class Layer(NamedTuple):
-    """Marks that show the rows of an `Aggregate`; `mark` and `encoding` are as in Vega-Lite.
+    """Marks that show the rows of an `Aggregate`; `mark` and `encoding` have the meaning that they have in Vega-Lite.
 
-    Charts that are drawn at each key press consist of layers, because Altair checks and copies every part, which takes
-    longer than counting a release.
+    Charts that are drawn again at each key press consist of layers, because Altair checks and copies every part of a
+    chart. This takes longer than the counting of a release.
     """
 
     rows: pd.DataFrame
@@ -123,7 +123,7 @@ class Layer(NamedTuple):
 
     @classmethod
     def of(cls, rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> "Layer":
-        """Return marks that show these columns of rows, see `Aggregate`."""
+        """Return marks that show `columns` of `rows`; the rows must satisfy the conditions of an `Aggregate`."""
         return cls(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
 
     @property
@@ -134,7 +134,7 @@ class Layer(NamedTuple):
 
     @property
     def values(self) -> list[dict[str, Any]]:
-        """The rows as Vega-Lite reads them: a list of dicts, with None for numbers that are not finite."""
+        """The rows in the form for Vega-Lite: a list of dicts, with None for numbers that are not finite."""
         columns = [
             [None if isinstance(each, float) and not math.isfinite(each) else each for each in self.rows[name].tolist()]
             for name in self.rows
@@ -143,15 +143,19 @@ class Layer(NamedTuple):
 
 
 def of_columns(rows: pd.DataFrame, columns: Sequence[str]) -> alt.Chart:
-    """Return a chart of these columns of rows, see `Aggregate`, and of their `id`, see `add_ids`."""
+    """Return a chart of `columns` of `rows`, and of the column `id` that `add_ids` adds.
+
+    The rows must satisfy the conditions of an `Aggregate`.
+    """
     rows = add_ids(rows)
     return alt.Chart(Aggregate(rows, dict.fromkeys([*columns, *[ID] * (ID in rows)], "")).rows)
 
 
 def add_ids(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with an added column `id`, if they lack it and are rows of results or name a release.
+    """Return rows with the column `id`; it is added if the rows are results or state a setting.
 
-    The id is the anchor, on the page of rows, of the same number with all seeds or of all numbers of the release.
+    The id is an anchor on the page of rows of results. It leads to the rows of the same number for all seeds or, if the
+    rows only state a setting, to all numbers of the release.
     """
     if ID in rows:
         return rows
@@ -161,7 +165,7 @@ def add_ids(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def name_releases(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with the `id` of their release, for numbers of several measures, see `add_ids`."""
+    """Return rows with the `id` of their release, for rows with numbers of several measures; see `add_ids`."""
     return rows.assign(**{ID: [f"release-{each}" for each in compute_release_ids(rows)]})
 
 
@@ -170,18 +174,18 @@ Counts = Annotated[pd.Series, instead(pd.Series, "Count people by group, as `val
 
 @validated
 def merge_small(counts: Counts, min_count: MinCount = LIMIT) -> pd.Series:
-    """Merge neighboring groups until each holds at least `min_count` people (or nobody).
+    """Return counts in which neighboring groups are merged, so that each group has 0 or at least `min_count` people.
 
     Parameters
     ----------
     counts : Series
-        People by ordered label.
+        The number of people in each group; the labels of the groups have an order.
     min_count : int
 
     Returns
     -------
     Series
-        People by ordered label; a merged label reads "first to last".
+        The number of people in each group; the label of a merged group is "first to last".
 
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}
@@ -199,9 +203,9 @@ def merge_small(counts: Counts, min_count: MinCount = LIMIT) -> pd.Series:
 
 
 def setup() -> None:
-    """Set up a notebook: charts are drawn without a network, and tables are shown in full, as on a page.
+    """Set up a notebook so that charts are drawn without network access, and tables are shown in full, as on a page.
 
-    Call this once per notebook.
+    Call this function once in each notebook.
     """
     if shell := get_ipython():
         shell.display_formatter.mimebundle_formatter.for_type(pd.DataFrame, _show_in_full)
@@ -213,7 +217,7 @@ def setup() -> None:
 
 
 def _show_in_full(table: pd.DataFrame, **_: object) -> dict[str, Any] | None:
-    """Return the outputs of a table that a notebook shows in full; None for a long table, which pandas shortens."""
+    """Return the outputs for a table that a notebook shows in full; None for a long table, which pandas shortens."""
     if len(table) > MAX_ROWS:
         return None
     written = table.map(lambda value: f"{value:.6g}" if isinstance(value, float) and value == value else value)
@@ -221,20 +225,23 @@ def _show_in_full(table: pd.DataFrame, **_: object) -> dict[str, Any] | None:
 
 
 def render_chart(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the outputs of a chart for a notebook, and their metadata."""
+    """Return the outputs for a chart in a notebook, and the metadata of the outputs."""
     # Altair writes Vega-Lite 6, and JupyterLab draws Vega-Lite 5; all other hosts show the SVG.
     live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}
 
 
 def average_settings(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over seeds, with columns `setting`, the name of a sanitizer and its main parameter, and `id`."""
+    """Return the means over seeds, with the columns `setting` and `id`.
+
+    `setting` consists of the name of the sanitizer and its main parameter.
+    """
     together = average_seeds(results)
     return add_ids(together.assign(setting=name_settings(together)))
 
 
 def describe_intervals(results: pd.DataFrame) -> str:
-    """Return the source of variation of the 95% intervals of these results: repeats or people."""
+    """Return a phrase that states over what the 95% intervals of these results vary: seeds or people."""
     seeds = results.groupby(["dataset", *SETTING_COLUMNS, *QUESTION_COLUMNS], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
         return "95% intervals over people (one seed)"
@@ -245,9 +252,9 @@ def describe_intervals(results: pd.DataFrame) -> str:
 def distinguish_series(
     series: str, order: Sequence[str], colours: Sequence[str] = COLOURS, shapes: Any = alt.Undefined, **legend: Any
 ) -> dict[str, Any]:
-    """Return encodings that distinguish the members of `series` by color and by shape, in one legend.
+    """Return encodings that distinguish the members of `series` by color and by shape, with a single legend.
 
-    A long name of two parts has two lines in the legend.
+    In the legend, a long name that consists of two parts has two lines.
     """
     longest = max(map(len, order), default=0)
     lines = "split(replace(datum.label, ': ', ':|'), '|')" if longest > LONG else alt.Undefined
@@ -263,7 +270,7 @@ def distinguish_series(
 
 
 def axis(format: str) -> alt.Axis:
-    """Return an axis with space between its labels, which have enough digits to differ."""
+    """Return an axis with space between the labels, and with enough digits to distinguish the labels."""
     _, sign, kind, _ = numerals.split_format(format)
     return alt.Axis(format=sign + (kind if kind == "%" else ",~f"), tickCount=8)
 
@@ -278,7 +285,7 @@ def begins_with_number(cell: str) -> bool:
 
 
 def tip_format(format: str) -> str:
-    """Return the format of a number in a tooltip, for the format of a measure."""
+    """Return the format of numbers in tooltips that corresponds to the format of a measure."""
     return ".2~%" if "%" in format else ",.4~g"
 
 
@@ -291,7 +298,9 @@ def none(what: str) -> Sentences:
 
 
 def choose_title(*titles: str) -> str:
-    """Return the first title of at most 12 words, or otherwise the last title; names and groups may have any length.
+    """Return the first title with at most 12 words; if there is none, return the last title.
+
+    Titles may be long because the names of columns and groups may have any length.
 
     >>> choose_title("The largest group of many long words in a row of occupation is clerks", "The largest group")
     'The largest group'
@@ -301,9 +310,10 @@ def choose_title(*titles: str) -> str:
 
 
 def style_chart(chart: Chart, title: str, description: str) -> Chart:
-    """Give a chart the common style: a title, a subtitle that explains the marks, and both as a description.
+    """Return the chart with the common style: a title, a subtitle that explains the marks, and a description.
 
-    The description is for screen readers. A chart without panels has the usual width unless it states its own.
+    The description consists of the title and the subtitle, and is for screen readers. A chart without panels has the
+    default width unless it states another width.
     """
     title, description = escape_invisible(title), escape_invisible(description)
     # Pages join the lines with spaces, so that no line may end within a word.

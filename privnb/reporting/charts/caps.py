@@ -1,4 +1,4 @@
-"""Charts of risks compared with the caps of a policy: the risks of all releases of a decision, and those of a card."""
+"""Charts that compare risks with the caps of a policy: the risks of the releases in a decision, and of a card."""
 
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ Decided = Annotated[Decision, instead(Decision, "`decision.decide` returns one."
 
 @drawing
 def within_caps(decision: Decided) -> Drawn:
-    """Draw the loss of users by each release, and the used part of the release's tightest cap.
+    """Draw, for each release, the loss of users and the risk as a share of the tightest cap.
 
     Parameters
     ----------
@@ -99,7 +99,9 @@ def within_caps(decision: Decided) -> Drawn:
 
 @drawing
 def caps(decision: Decided) -> Drawn:
-    """Draw a panel per cap: the risk of each release with its interval and the cap, the chosen release first.
+    """Draw a panel per cap with the risk of each release, the interval of the risk, and the cap.
+
+    The chosen release comes first.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ def caps(decision: Decided) -> Drawn:
 
 
 def _nearest(decision: Decision) -> list[str]:
-    """Return the settings to draw next to the original: the chosen one, and those that are nearest to the policy.
+    """Return the settings to draw in addition to the original: the chosen setting, and the nearest to the policy.
 
     Releases below the minimum class size are left out, because their risks are not measured.
     """
@@ -153,7 +155,7 @@ def _nearest(decision: Decision) -> list[str]:
 
 @drawing
 def card_risks(card: Card) -> Drawn:
-    """Draw each known risk of a card, on average and for the worst-off person, with its interval and its caps.
+    """Draw each known risk of a card, on average and for the worst-off person, with the interval and the caps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The distribution of people over the values of each column: a panel per column, for one table or for two."""
+"""The distribution of people over the values of each column, with a panel per column, for one table or for two."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def columns(results: Results, *, min_count: MinCount = LIMIT) -> Drawn:
     results : DataFrame
         Results of `measure_columns`.
     min_count : int
-        The minimum count of these results.
+        The minimum number of people with which these results were counted.
     """
     counted = _counted(results[results.sanitizer == "Identity"])
     chart, cap = _panels(counted, counted.iloc[:0], min_count)
@@ -54,14 +54,14 @@ def columns(results: Results, *, min_count: MinCount = LIMIT) -> Drawn:
 
 @drawing
 def column_changes(results: Results, *, min_count: MinCount = LIMIT) -> Drawn:
-    """Draw the distribution of each column in a release next to that in the original, one panel per column.
+    """Draw the distributions of each column in a release and in the original next to each other, in a panel per column.
 
     Parameters
     ----------
     results : DataFrame
         Results of `measure_distributions` and of `ColumnChanges`.
     min_count : int
-        The minimum count of these results.
+        The minimum number of people with which these results were counted.
     """
     changes = results[results.measure.isin(COLUMN_CHANGES)]
     if changes.empty:
@@ -80,7 +80,7 @@ def column_changes(results: Results, *, min_count: MinCount = LIMIT) -> Drawn:
 
 
 def _vanished(results: pd.DataFrame) -> str:
-    """Return a sentence that names the columns in which values of the original no longer occur, or an empty text."""
+    """Return a sentence about the columns in which values of the original do not occur any more, or an empty text."""
     rows = results[(results.measure == NUMBER) & (results.variant == "")]
     before, after = rows[rows.sanitizer == "Identity"], rows[(rows.sanitizer != "Identity") & (rows.value == 0)]
     gone = before[before.value > 0].merge(after, on=["target", "group"]).target.value_counts(sort=False)
@@ -98,7 +98,7 @@ def _counted(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panels(counted: pd.DataFrame, changes: pd.DataFrame, min_count: int) -> tuple[Drawing, str]:
-    """Return the panels of the first columns, and the sentence that states how many columns these are."""
+    """Return the panels of the first columns, and a sentence about how many columns are shown; empty if all are."""
     names = [*dict.fromkeys(counted.target)]
     panels = [
         _panel(
@@ -115,7 +115,7 @@ def _panels(counted: pd.DataFrame, changes: pd.DataFrame, min_count: int) -> tup
 
 
 def _panel(rows: pd.DataFrame, name: str, treatment: Sequence[str], min_count: int, *, paired: bool) -> Drawing:
-    """Return the bars of one column, with one bar or two for each group of values."""
+    """Return the bars of one column: one bar for each group of values or, if `paired` is true, two."""
     rows = rows.assign(
         table=np.where(rows.sanitizer == "Identity", ORIGINAL, RELEASE),
         share=rows.value / rows.of,
@@ -157,9 +157,9 @@ def _panel(rows: pd.DataFrame, name: str, treatment: Sequence[str], min_count: i
 
 
 def _treatment(changes: pd.DataFrame) -> list[str]:
-    """Return subtitle lines: how a column was changed, and by how many people the two distributions differ.
+    """Return the lines of a subtitle: how a column was changed, and by how many people the distributions differ.
 
-    `changes`: the rows of `COLUMN_CHANGES` of the column, by measure.
+    `changes` holds the rows of the measures `COLUMN_CHANGES` for the column, by measure.
     """
     if changes.empty:
         return []
@@ -176,7 +176,7 @@ def _treatment(changes: pd.DataFrame) -> list[str]:
 
 
 def _commonest(results: pd.DataFrame) -> str:
-    """Return the title of a chart of the original's distributions."""
+    """Return the title of a chart of the distributions in the original."""
     rows = results[(results.measure == "commonest_value") & results.value.notna()]
     if rows.empty:
         return "People by the values of each column"
@@ -195,7 +195,10 @@ def _most_changed(results: pd.DataFrame) -> str:
 
 @validated
 def column_table(results: Results, schema: Schema) -> FullTable | Sentences:
-    """Return one row per column: its role, type, values, missing and rare values, most common value and uniqueness.
+    """Return a table with a row per column.
+
+    Each row contains the role, the type, the values, the missing and rare values, the most common value, and the
+    uniqueness of the column.
 
     Parameters
     ----------
@@ -206,7 +209,7 @@ def column_table(results: Results, schema: Schema) -> FullTable | Sentences:
 
     Returns
     -------
-    Page or Sentences
+    FullTable or Sentences
         If there are no columns, the result is a sentence.
     """
     rows = results[results.sanitizer == "Identity"].drop_duplicates(["measure", "target"])
@@ -242,7 +245,7 @@ def _type(domain: Numbers | Categories) -> str:
 
 
 def _said(row: Any) -> str:
-    """Return the number of a row of results in words; a withheld count is replaced by its bounds."""
+    """Return the number in a row of results as a text; for a withheld count, return its bounds."""
     if row is None:
         return ""
     facts = measure_facts(row.measure)

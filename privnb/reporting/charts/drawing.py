@@ -1,4 +1,4 @@
-"""The decorator that turns a function into a chart, the sentence for an empty chart, and panels."""
+"""The decorator of functions that draw charts, the sentence for an empty chart, and panels."""
 
 import functools
 import inspect
@@ -18,23 +18,29 @@ Given = ParamSpec("Given")
 
 
 class Nothing(Exception):
-    """The end of a function that has nothing to draw: it names what is missing, or states `why` in a sentence."""
+    """An exception that ends a function that has nothing to draw, with a sentence for the reader.
+
+    The sentence states `what` is missing, or is the sentence `why`.
+    """
 
     def __init__(self, what: str = "", *, why: str = "") -> None:
         self.said = say(why) if why else none(what)
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return the rows of a chart. Raises `Nothing`, with a sentence that `what` is missing, if there are no rows."""
+    """Return the rows of a chart.
+
+    If there are no rows, raises `Nothing` with a sentence that `what` is missing.
+    """
     if rows.empty:
         raise Nothing(what)
     return rows
 
 
 def drawing(function: Callable[Given, Drawn]) -> Callable[Given, Drawing | Sentences]:
-    """Make a function draw a chart: its arguments are checked, and its result is given the common style.
+    """Return a function that draws a chart: it checks the arguments, and gives the result the common style.
 
-    The result is a sentence if the function raises `Nothing`.
+    If the function raises `Nothing`, the result is a sentence.
     """
     checked = validated(function)
 
@@ -51,10 +57,10 @@ def drawing(function: Callable[Given, Drawn]) -> Callable[Given, Drawing | Sente
 
 
 def panel(chart: Drawing, title: str, width: int = WIDTH) -> Drawing:
-    """Return a chart as one of several panels, with its own title."""
+    """Return a chart as one of several panels, with a title of the panel."""
     return chart.properties(title=alt.Title(title, fontSize=12), width=width)
 
 
 def stack_panels(panels: Sequence[Drawing]) -> Drawing:
-    """Return panels below one another that share an axis; a single panel loses its title."""
+    """Return a chart of panels below each other, with the same horizontal axis; a single panel has no title."""
     return alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title="")

@@ -1,4 +1,4 @@
-"""The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
+"""The charts of one setting: the sizes of the classes, and a comparison of its losses with those of other settings."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,10 @@ TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a p
 def class_sizes(
     sizes: Annotated[Aggregate, instead(Aggregate, "Merge small bins first, as `charts.merge_small` does.")],
 ) -> Drawn:
-    """Draw bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
+    """Draw bars of the number of people by the size of their class.
+
+    `sizes` is an Aggregate with a column of labels and a column `people`, in which small bins have been merged.
+    """
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
     kind, alike = "classes", "People in a class have the same published quasi-identifiers."
@@ -53,7 +56,7 @@ def class_sizes(
 
 @dataclass(frozen=True)
 class Plane:
-    """A chart of releases whose data can be replaced.
+    """A chart of releases, in which the data can be replaced without a new specification.
 
     Parameters
     ----------
@@ -62,8 +65,8 @@ class Plane:
     marks : str
         The meaning of the marks.
     spec : dict
-        The specification in Vega-Lite, with named data, and without `title` and `marks`: it does not change if the rows
-        change.
+        The specification in Vega-Lite, with named data and without `title` and `marks`. The specification stays the
+        same if only the rows change.
     """
 
     title: str
@@ -71,7 +74,7 @@ class Plane:
     spec: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole chart in Vega-Lite."""
+        """Return the specification of the whole chart in Vega-Lite."""
         return self.spec | {"title": {"text": self.title, "subtitle": self.marks}, "width": WIDTH, "height": HEIGHT}
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -87,22 +90,22 @@ def plane(
     sweeps: Sequence[Sequence[tuple[str, ...]]] = (),
     between: Releases | None = None,
 ) -> Plane | Sentences:
-    """Draw the plane of `decision.points`, with a ring around the current setting, and a brush.
+    """Draw the privacy loss and the utility loss of releases, with a ring around the current setting.
 
-    Pinned and current releases are named if there is room. The brush is the selection `brush`, and `inside` reads its
-    value.
+    The names of the pinned releases and of the current release are shown if there is space. Users can select a
+    rectangle, which is the selection `brush` of Vega-Lite; `inside` returns the selected releases.
 
     Parameters
     ----------
     releases : DataFrame
         The table of `decision.points`.
     current : (str, str), optional
-        A setting as results name it, `(sanitizer, parameters)`.
+        The current setting, as results state it: `(sanitizer, parameters)`.
     pinned : list of (str, str)
     sweeps : list of list of (str, str)
-        One for each curve.
+        A list of settings for each curve.
     between : DataFrame, optional
-        The table of `decision.points` for the reference releases, which show the place of a single release.
+        The table of `decision.points` for the reference releases, with which a single release can be compared.
 
     Returns
     -------
@@ -171,14 +174,15 @@ def inside(
         Mapping[str, Sequence[float]] | None, optional(instead(Mapping, "Give two numbers an axis, as the brush does."))
     ],
 ) -> pd.DataFrame:
-    """Return the rows of `decision.points` inside the brush.
+    """Return the rows of `decision.points` inside the selected rectangle.
 
     Parameters
     ----------
     releases : DataFrame
         The table of `decision.points`.
     box : dict or None
-        The selection's value, `{"privacy": [low, high], "utility": [low, high]}`; if empty or None, no row is returned.
+        The selected rectangle, `{"privacy": [low, high], "utility": [low, high]}`. If it is empty or None, no row is
+        returned.
 
     Returns
     -------
@@ -192,7 +196,7 @@ def inside(
 
 
 def _check_settings(name: str, settings: Any) -> None:
-    """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
+    """Raise ValueError unless each of `settings` is a pair of texts, (sanitizer, parameters), as results state it."""
     pairs = isinstance(settings, list | tuple)
     if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
         found = expect.describe_value(settings)
@@ -211,7 +215,7 @@ def _curves(
 
 
 def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[str, Any]) -> Iterator[Layer]:
-    """Yield crosses at both ends of the plane; the name of each cross is on the side of the plane."""
+    """Yield crosses for the reference releases, with their names on the side of the middle of the chart."""
     if rows.empty:
         return
     names = pd.DataFrame({"text": rows.setting, **{axis: rows[axis] for axis in AXES}})
@@ -225,7 +229,7 @@ def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[
 
 
 def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
-    """Return the status of the current setting among the `drawn` ones."""
+    """Return a title that states the status of the current setting among the `drawn` releases."""
     row = releases[[tuple(setting) == current for setting in releases[SETTING_COLUMNS].to_numpy()]]
     number = f"{drawn} release{'s' * (drawn > 1)}"
     if row.empty:
@@ -238,7 +242,7 @@ def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) 
 
 
 def _why(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
-    """Return the reason for the status of the current setting."""
+    """Return a sentence with the reason for the status of the current setting."""
     row = releases[[tuple(setting) == current for setting in releases[SETTING_COLUMNS].to_numpy()]]
     if drawn == 1 and len(row):
         return "Pin or sweep settings to compare this release with others. "

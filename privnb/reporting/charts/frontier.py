@@ -1,4 +1,4 @@
-"""Charts of privacy loss against utility loss, with the efficient releases, the owner's caps and the knee."""
+"""Charts of the privacy loss and the utility loss, with the efficient releases, the owner's caps and the knee."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -45,11 +45,12 @@ LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's wid
 
 @drawing
 def frontier(releases: Releases, *, privacy_cap: Number | None = None, utility_cap: Number | None = None) -> Drawn:
-    """Draw `decision.points`: efficient releases filled and on a line, dominated releases gray, undecided ones hollow.
+    """Draw the two losses of releases: efficient releases filled, dominated releases gray, undecided releases hollow.
 
-    The line is a stair, because no release between two others can be published. Thin lines are 95% intervals, dashed
-    lines are the caps, and a ring is the knee. Efficient releases are named if there is room. If only a lower bound of
-    a loss is known, its interval ends at the mark.
+    A line in the form of a stair connects the efficient releases, because there is no release between two neighboring
+    efficient releases. Thin lines are 95% intervals, dashed lines are the caps, and a ring marks the knee. The names of
+    efficient releases are shown if there is space. If only a lower bound of a loss is known, the interval of the loss
+    ends at the mark.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def frontier(releases: Releases, *, privacy_cap: Number | None = None, utility_c
 
 
 def axis_title(axis: str, releases: pd.DataFrame) -> str:
-    """Return the title of an axis: the loss, its measure, its unit, and the direction."""
+    """Return the title of an axis: the loss, the measure of the loss, the unit, and the better direction."""
     of, unit = releases[f"{axis}_of"].iloc[0], measure_facts(releases[f"{axis}_measure"].iloc[0]).unit
     said = of if of.startswith(f"{axis} loss") else f"{axis} loss: {of}"
     return f"{said}, {unit} (lower is better)" if unit else f"{said} (lower is better)"
@@ -109,7 +110,7 @@ def drawable(releases: pd.DataFrame) -> pd.DataFrame:
 
 
 def bound_losses(releases: pd.DataFrame, axis: str) -> pd.Series:
-    """Return a loss of each release, or the upper bound of a withheld one."""
+    """Return a loss of each release; if the loss is withheld, return its upper bound."""
     return releases[axis].fillna(releases[f"{axis}_high"])
 
 
@@ -124,7 +125,7 @@ def make_layer(rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any],
 
 
 def domain(drawn: pd.DataFrame, axis: str, cap: float | None) -> list[float]:
-    """Return the range from the least to the largest number drawn, with room for marks at the ends."""
+    """Return the range from the smallest to the largest number in the chart, with space for marks at the ends."""
     there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
     there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
     low, high = min(there.min(), 0), there.max()
@@ -141,13 +142,13 @@ def _caps(caps: Caps, ends: dict[str, Any]) -> Iterator[Layer]:
 
 
 def stair(efficient: pd.DataFrame, ends: dict[str, Any]) -> Layer:
-    """Return the line through the efficient releases, which are sorted."""
+    """Return the line in the form of a stair through the efficient releases, which must be sorted."""
     mark = {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}
     return make_layer(efficient, AXES, mark, ends)
 
 
 def list_intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
-    """Yield the intervals of random numbers; the intervals of exact numbers have no length."""
+    """Yield the intervals of losses; the intervals of exact losses have no length and are left out."""
     for axis, channel in CHANNELS.items():
         low, high = f"{axis}_low", f"{axis}_high"
         rows = drawn[drawn[low] < drawn[high]]
@@ -157,9 +158,11 @@ def list_intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]
 
 
 def draw_points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
-    """Return one mark per release: its color shows its kind, its shape the sanitizer, and its filling the status.
+    """Return one mark per release.
 
-    If there are more sanitizers than shapes, the shape shows the kind as well.
+    The color of a mark shows the kind of release, the shape shows the sanitizer, and the filling shows the status.
+
+    If there are more sanitizers than shapes, the shape also shows the kind.
     """
     kinds = list(dict.fromkeys(drawn.sanitizer))
     groups = catalogue.groups(kinds)
@@ -193,12 +196,12 @@ def _tip(axis: str, ends: dict[str, Any]) -> dict[str, Any]:
 
 
 def told_apart(kinds: Iterable[str]) -> bool:
-    """Return whether each sanitizer, by name, has a shape of its own."""
+    """Return whether there are enough shapes for each of the sanitizers to have a different shape."""
     return len(set(kinds)) <= len(SHAPES)
 
 
 def crosses(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
-    """Yield a cross over each release that may not be chosen."""
+    """Yield crosses over the releases that must not be chosen."""
     rows = drawn[drawn.status == "refused"]
     if len(rows):
         mark = {"type": "point", "shape": CROSS, "size": 150, "color": INK, "strokeWidth": 1.4, "opacity": 1}
@@ -216,13 +219,13 @@ def place_names(
 ) -> pd.DataFrame:
     """Return the places of the names of efficient releases.
 
-    No name covers a mark, a line, another name or the edge. The releases of `ringed`, which are labels of rows, come
-    first. A release without room has no name.
+    No name covers a mark, a line, another name or the edge of the chart. The releases in `ringed`, which are labels of
+    rows, come first. If there is no space for the name of a release, the name is left out.
 
     Returns
     -------
     DataFrame
-        `privacy` and `utility` of the end of the text, `text`, `align`.
+        The columns `privacy` and `utility`, which are the place of the text, `text` and `align`.
     """
     size = dict(zip(AXES, (WIDTH, HEIGHT), strict=True))
     scale = {axis: size[axis] / (domains[axis][1] - domains[axis][0]) for axis in AXES}
@@ -274,7 +277,7 @@ def overlap(a: Sequence[float], b: Sequence[float]) -> bool:
 
 
 def _best(releases: pd.DataFrame, caps: Caps) -> pd.DataFrame:
-    """Return the choice that the caps make: a row of `choose_by_losses`, or no row without a cap."""
+    """Return the row of the release that `choose_by_losses` chooses within the caps; no row without caps."""
     if all(cap is None for cap in caps.values()):
         return pd.DataFrame(columns=["question", "setting"])
     table = choose_by_losses(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
@@ -325,9 +328,9 @@ def _explained(
 
 @drawing
 def risk_utility(releases: Releases) -> Drawn:
-    """Draw two panels next to each other, the risk and the loss, with a line for each release.
+    """Draw two panels next to each other, for the risk and the loss, with a row for each release.
 
-    Releases of a kind are next to each other, in ascending order of risk.
+    Releases of the same kind are next to each other, in ascending order of risk.
 
     Parameters
     ----------

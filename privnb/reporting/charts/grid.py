@@ -1,4 +1,4 @@
-"""Many settings that were counted before, one of which is chosen by Vega's own controls: no kernel is needed."""
+"""Many settings that were counted before, of which readers choose one by the controls of Vega, without a kernel."""
 
 import html
 import textwrap
@@ -33,27 +33,29 @@ CHOSEN = "datum.row === chosen"
 def every_setting(
     steps: Steps, results: Results, planes: Sequence[pd.DataFrame], measures: Sequence[str], *, start: str = ""
 ) -> Drawn:
-    """Draw one setting of many, which a menu and a slider choose.
+    """Draw one of many settings, which the reader chooses by a menu and a slider.
 
-    The chart shows the numbers of the setting as bars against their baselines, and its place in each plane. The
-    controls are those of Vega, so that the chart works in JupyterLab and in a page without a kernel.
+    The chart shows the numbers of the setting as bars with their baselines, and compares the losses of the setting with
+    those of all other settings. The controls are those of Vega, so that the chart works in JupyterLab and on a page
+    without a kernel.
 
-    The chart has these parameters: `series` and `step`, bound to the controls; `steps`, the number of steps of the
-    series; `setting` and `said`, the name of the chosen setting and a sentence about it.
+    The chart has these parameters of Vega-Lite: `series` and `step`, which are bound to the controls; `steps`, which is
+    the number of steps of the series; `setting`, which is the name of the chosen setting; and `said`, which is a text
+    about this setting.
 
     Parameters
     ----------
     steps : DataFrame
-        One row per setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and `parameters` (as
-        results name it), each series in the order of the slider.
+        One row per setting, with the columns `series` (an entry of the menu), `setting` (the name), and `sanitizer` and
+        `parameters` (as results state them). Each series is in the order of the slider.
     results : DataFrame
-        The numbers of the settings; a setting without a number cannot be chosen.
+        The numbers of the settings.
     planes : list of DataFrame
-        One or two tables of `decision.points`.
+        One or two tables of `decision.points`, each of which becomes a panel.
     measures : list of str
-        Measures for which lower is better.
+        The measures to show, for which a lower value is better.
     start : str
-        The setting chosen first, by default the first.
+        The setting that is chosen at the beginning; by default, the first setting.
     """
     expect.kind("planes", planes, list, tuple, instead="Give one or two tables of `decision.points`.")
     for place, plane in enumerate(planes):
@@ -99,7 +101,7 @@ def every_setting(
 
 
 def _known(measures: Sequence[str], results: pd.DataFrame) -> dict[str, str]:
-    """Return the measures that have a number, with their titles: `{name: title}`."""
+    """Return the titles of the measures that have at least one number, as `{name: title}`."""
     if not expect.texts("measures", measures, "measures"):
         raise UsageError("`measures` must name at least one measure; got none.")
     there = set(results.measure[results.value.notna()])
@@ -109,7 +111,11 @@ def _known(measures: Sequence[str], results: pd.DataFrame) -> dict[str, str]:
 def _numbered(
     steps: pd.DataFrame, results: pd.DataFrame, planes: Sequence[pd.DataFrame], measures: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return one row per setting: each measure with its baseline and in words, its losses per plane, and a sentence."""
+    """Return one row per setting, with all columns that the chart needs.
+
+    The columns are, for each measure, the number, the baseline and a text; for each plane, the losses; and a text about
+    the setting.
+    """
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
         found = results[results.measure == measure].drop_duplicates(SETTING_COLUMNS)
@@ -143,7 +149,7 @@ def _worded(measure: str, value: float, baseline: float) -> str:
 
 
 def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
-    """Return the bar of one measure over ticks of all its values, with its title and its number above it."""
+    """Return the bar of one measure over ticks of the values of all settings, with a title and the number above."""
     there = rows[[measure, f"{measure}_base"]].to_numpy(float)
     domain = [min(0.0, float(np.nanmin(there))), float(np.nanmax(there)) or 1.0]
     x = alt.X(f"{measure}:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
@@ -162,7 +168,10 @@ def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
 
 
 def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Mapping[str, str]]) -> Drawing:
-    """Return one plane: all settings, a line through the efficient ones, the chosen series and the chosen setting."""
+    """Return one panel of the two losses: all settings, a line through the efficient settings, and the chosen setting.
+
+    A second line connects the settings of the chosen series.
+    """
     encoded: dict[str, Any] = {}
     names = {axis: f"{axis}_{place}" for axis in AXES}
     drawn = rows[[*names.values()]].astype(float).dropna()
@@ -196,7 +205,7 @@ def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Ma
 
 
 class _Tables:
-    """Tables that unfold, one per series."""
+    """Folded tables, one per series."""
 
     def __init__(self, folded: Sequence[str]) -> None:
         self.folded = folded
@@ -210,7 +219,7 @@ class _Tables:
 
 @validated
 def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Tables:
-    """Return the numbers of `every_setting` and their baselines, in one table that unfolds for each series of its menu.
+    """Return the numbers of `every_setting` and the baselines as a folded table for each series of the menu.
 
     Parameters
     ----------

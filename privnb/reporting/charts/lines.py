@@ -1,4 +1,4 @@
-"""Charts of lines: by the bound of a privacy model, by wishes, and by the values of a column."""
+"""Line charts: by the bound of a privacy model, by the share of people with a wish, and by the values of a column."""
 
 import textwrap
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ def curves(
     size: int = 60,
     **upright: Any,
 ) -> alt.LayerChart:
-    """Return a line with points for each member of `series`, in its color and shape.
+    """Return a line with points for each member of `series`; each member has a different color and shape.
 
-    The lines show the values of a measure by the column of the encoding `x`; `upright` has the options of the vertical
+    The lines show the values of a measure by the column of the encoding `x`. `upright` holds options of the vertical
     axis.
     """
     looks = distinguish_series(series, order or list(dict.fromkeys(rows[series])))
@@ -52,7 +52,7 @@ def curves(
 
 @drawing
 def lines(results: Results, measure: str) -> Drawn:
-    """Draw a measure by the bound that varies, a line per sanitizer and a panel per `parameter`: k, l, t.
+    """Draw a measure by the bound of a privacy model, with a line per sanitizer and a panel per `parameter`: k, l, t.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def lines(results: Results, measure: str) -> Drawn:
 
 @drawing
 def by_wishes(results: Results, measure: str) -> Drawn:
-    """Draw a measure by the share of people who have a wish, a line per way of meeting wishes.
+    """Draw a measure by the share of people who have a wish, with a line for each method that meets wishes.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def by_wishes(results: Results, measure: str) -> Drawn:
 
 @drawing
 def distributions(results: Results, target: str = "") -> Drawn:
-    """Draw the distribution of one column by interval or category, a line per way of reading the release.
+    """Draw the distribution of one column by interval or category, with a line for each reading of the release.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def distributions(results: Results, target: str = "") -> Drawn:
 
 @drawing
 def counts_known(results: Results) -> Drawn:
-    """Draw the share of small counts that are known to within N people.
+    """Draw the share of small counts that an adversary knows to within N people, by N.
 
-    One line shows tables published in full, and the other shows tables with suppressed small counts.
+    One line shows tables that are published in full, and the other line shows tables whose small counts are suppressed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Charts for the width of a telephone: narrower panels, one below the other, with text of the same size."""
+"""Charts for the width of a telephone, with narrower panels below each other and text of the same size."""
 
 import textwrap
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ WIDE = 400  # a chart of more pixels cannot be read when it is scaled down
 def narrow_chart(spec: dict[str, Any], across: int = ACROSS) -> dict[str, Any]:
     """Return the specification of a chart for a narrow page, with panels of `across` pixels.
 
-    A chart stays the same if it has controls, if its cells contain words, which would not fit, or if it is a plane with
-    words next to its marks, which is marked as `whole`.
+    A chart stays the same if it has controls, if its cells contain words, which would not fit, or if it is marked as
+    `whole` because there are words next to its marks.
     """
     whole = WHOLE.items() <= spec.get("usermeta", {}).items()
     if whole or "params" in spec or any(_mark(layer) == "rect" for layer in spec.get("layer", [])):
@@ -30,7 +30,10 @@ def narrow_chart(spec: dict[str, Any], across: int = ACROSS) -> dict[str, Any]:
 
 
 def fit_width(width: float) -> int:
-    """Return the width of panels that fill a narrow page, if panels of `ACROSS` pixels make a drawing of `width`."""
+    """Return the width at which panels fill a narrow page.
+
+    `width` is the width of the drawing if its panels are `ACROSS` pixels wide.
+    """
     return max(LEAST, round(ACROSS + FITS - width))
 
 

@@ -1,4 +1,4 @@
-"""Charts for an owner: how much good utility a release loses, and which sanitizer the paper's rule chooses."""
+"""Charts for an owner: how much good utility a release loses, and which sanitizer the rule of the paper chooses."""
 
 from collections.abc import Sequence
 
@@ -28,12 +28,12 @@ LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more 
 
 @drawing
 def declines(results: Results) -> Drawn:
-    """Draw utility decline by k and by epsilon: one line per miner with its interval.
+    """Draw the utility decline by k and by epsilon, with a line and intervals for each miner.
 
-    There is one panel per sanitizer, and one row of panels per set of miners.
+    Each sanitizer has a panel, and each set of miners has a row of panels.
 
-    Dotted lines show the decline at which a miner is no better than the guess, 1 - baseline / original. Dashed lines,
-    in the panels of noise, show the decline if the attributes that noise blurs are published as `*`.
+    Dotted lines show the decline at which a miner is not better than the guess, 1 - baseline / original. In the panels
+    of noise, dashed lines show the decline if the attributes to which noise is added are published as `*`.
     """
     rows = average_settings(results).dropna(subset="value")  # withheld numbers are not drawn
     every = rows[rows.measure == "utility_decline"]
@@ -87,7 +87,10 @@ def declines(results: Results) -> Drawn:
 
 
 def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> alt.LayerChart:
-    """Return lines of one sanitizer's declines by its bound; miners are shifted so that no interval hides another."""
+    """Return the lines of one sanitizer's declines by its bound.
+
+    The miners are shifted, so that no interval hides another interval.
+    """
     bounds = sorted(set(rows.bound))
     low, high = bounds[0] / 1.3, bounds[-1] * 1.3
     places = {miner: 1.012 ** (place - (len(order) - 1) / 2) for place, miner in enumerate(order)}
@@ -113,7 +116,7 @@ def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> a
 
 
 def _level(values: pd.Series, order: Sequence[str], dash: Sequence[int], y: alt.Y) -> alt.LayerChart:
-    """Return one horizontal line per miner across the panel."""
+    """Return a horizontal line per miner across the whole panel."""
     rows = values.rename_axis("miner").reset_index()
     levels = of_columns(rows, ["miner", "value"])
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(
@@ -123,7 +126,10 @@ def _level(values: pd.Series, order: Sequence[str], dash: Sequence[int], y: alt.
 
 @drawing
 def choices(chosen: Results) -> Drawn:
-    """Draw the sanitizers that the paper's rule chooses, a cell per scenario and criterion, with the share of seeds."""
+    """Draw the sanitizers that the paper's rule chooses, in a cell per scenario and criterion.
+
+    Each cell also shows the share of the seeds for which the rule chooses this sanitizer.
+    """
     rows = average_settings(chosen[chosen.measure == "chosen"])
     rows = some(rows, "sanitizer that keeps enough good utility and hits enough people to compare")
     rows = select_most_frequent(name_choices(rows))
@@ -168,7 +174,7 @@ def _title(rows: pd.DataFrame) -> str:
 
 
 def _agreement(rows: pd.DataFrame) -> str:
-    """Return how many cells of other criteria agree with the choice by the worst miner."""
+    """Return a sentence about how many cells of other criteria agree with the choice by the worst miner."""
     of_worst = rows[rows.criterion == WORST].set_index("scenario").setting
     others = rows[(rows.criterion != WORST) & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()

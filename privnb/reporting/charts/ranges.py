@@ -1,6 +1,6 @@
-"""Charts of a point for each setting and member of a series, with interval and baseline.
+"""Charts with a point for each setting and each member of a series, with the interval and the baseline.
 
-The series are miners, attacks, published models, ways to hide rules, and predictions.
+The members of a series are miners, attacks, published models, algorithms that hide rules, or predictions.
 """
 
 import itertools
@@ -47,7 +47,7 @@ PREDICTIONS = {  # put into a release, by variant and control
 
 @drawing
 def dots(results: Results, measure: str) -> Drawn:
-    """Draw a dot per setting and miner with its 95% interval and baseline, in a panel per set of miners.
+    """Draw a dot for each setting and miner, with the 95% interval and the baseline, in a panel per set of miners.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def dots(results: Results, measure: str) -> Drawn:
 
 @drawing
 def hidden_rules(results: Results) -> Drawn:
-    """Draw the share of other rules that each algorithm loses by hiding rules, and the share of new ones.
+    """Draw the share of other rules that are lost if an algorithm hides rules, and the share of new rules.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def hidden_rules(results: Results) -> Drawn:
 
 @drawing
 def published_models(results: Results) -> Drawn:
-    """Draw how many people an adversary guesses correctly with and without each miner's published model.
+    """Draw how many people an adversary guesses correctly with and without the published model of each miner.
 
     Parameters
     ----------
@@ -121,16 +121,17 @@ def published_models(results: Results) -> Drawn:
 
 @drawing
 def recovery(results: Results, measure: str = "recovery_error") -> Drawn:
-    """Draw a point for each release and attack, and ticks for the guess without any row; a panel for each table.
+    """Draw a point for each release and attack, and a tick for the guess without any row, in a panel per table.
 
-    A method has the same color in every chart, whatever its adversary knows.
+    A method has the same color in all charts, independent of what the adversary knows.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results of attacks that recover numbers.
     measure : str
-        `recovery_error`, or `cell_error` of synthetic records, whose ticks are the noisy numbers taken literally.
+        `recovery_error`, or `cell_error` for synthetic records; for `cell_error`, the ticks show the noisy numbers
+        taken literally.
     """
     of, rows = measure_facts(measure), of_all(average_settings(results[results.measure == measure]), measure)
     rows = some(rows, measure)
@@ -160,14 +161,14 @@ def recovery(results: Results, measure: str = "recovery_error") -> Drawn:
 
 
 def _colours() -> dict[str, str]:
-    """Return the color of each method that recovers numbers, by its title."""
+    """Return the color of each method that recovers numbers, by the title of the method."""
     every = [each for name in attacks.__all__ if issubclass(each := getattr(attacks, name), Recovery)]
     methods = [*NOISE, *(each for each in every if each not in NOISE)]
     return {each.title: colour for each, colour in zip(methods, itertools.cycle(COLOURS), strict=False)}
 
 
 def of_all(results: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the rows of a measure about all columns and people, with the released numbers as one more attack."""
+    """Return the rows of a measure for all columns and people together; the released numbers are one more attack."""
     rows = results[(results.measure == measure) & (results.group == "") & (results.control == "")]
     rows = rows[(rows.target == "") & rows.value.notna()]
     as_it_stands = rows[rows.variant == LITERAL]
@@ -179,10 +180,10 @@ def of_all(results: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 @drawing
 def gains(results: Results, measure: str) -> Drawn:
-    """Draw a gain by setting, and the change of the gain by predictions in two readings of the attack, with controls.
+    """Draw a gain by setting, and the change of the gain if predictions are used, in two readings of the attack.
 
-    The left panels show the release's own gain, with ticks for chance alone; the right panels show the change of this
-    gain.
+    The left panels show the gain from the release, with ticks for the gain by chance. The right panels show the change
+    of this gain by predictions and by controls.
 
     Parameters
     ----------
@@ -223,7 +224,7 @@ def _range(values: pd.Series) -> str:
 
 
 def _changed(after: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the gains after an attack, minus the release's own gain of the same setting and seed."""
+    """Return the gains after an attack, minus the gain from the release alone for the same setting and seed."""
     keys = [*RELEASE, "seed", "target"]
     own = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before")).value_before
     rows = after.reset_index(drop=True)
@@ -244,7 +245,10 @@ def _released(rows: pd.DataFrame, unit: str) -> alt.LayerChart:
 
 
 def _draws(after: pd.DataFrame) -> str:
-    """Return the meaning of the lines: all draws of the control for one seed, otherwise the interval of a mean."""
+    """Return a phrase with the meaning of the lines.
+
+    For one seed, a line covers all draws of the control; otherwise, it is the interval of a mean.
+    """
     control, draws = after[after.control != ""], "from the smallest to the largest draw"
     seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()
     if not len(seeds) or seeds.max() == 1:
@@ -264,10 +268,11 @@ def ranges(
     labels: bool = True,
     colours: Sequence[str] = COLOURS,
 ) -> alt.LayerChart:
-    """Return a point for each setting and member of `series`, in its color and shape, with interval and baseline.
+    """Return a chart with a point for each setting and member of `series`, with the interval and the baseline.
 
-    `order`: all members that the legend lists; if it is None, the members in these rows. `labels`: whether settings are
-    named. `colours`: one for each of `order`.
+    Each member has a different color and shape. `order` lists all members for the legend; if it is None, these are the
+    members in `rows`. `labels` states whether the names of settings are shown. `colours` holds a color for each member
+    in `order`.
     """
     here = list(dict.fromkeys(rows[series]))
     order = order or here
@@ -288,5 +293,5 @@ def ranges(
 
 
 def _tips(series: str, unit: str, format: str) -> list[Any]:
-    """Return the tooltips of a point: its setting, its member of the series, and its value with its unit."""
+    """Return the tooltip of a point: the setting, the member of the series, and the value with its unit."""
     return ["setting:N", f"{series}:N", alt.Tooltip("value:Q", title=unit, format=tip_format(format))]

@@ -1,4 +1,4 @@
-"""Tables for readers: results, efficient releases, and a choice."""
+"""Tables for readers: results, efficient releases, and choices of releases."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -26,21 +26,22 @@ BASELINE = "baseline"
 def table(
     results: Results, *, rows: str | Sequence[str] = "setting", columns: str | Sequence[str] = "miner"
 ) -> FullTable | Sentences:
-    """Return a small table of results: values with their 95% interval, and the guess as their baseline.
+    """Return a small table of results, with the values, their 95% intervals, and the guess as the baseline.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     rows, columns : str or list of str
-        Columns of the results, or "setting".
+        The columns of the results, or "setting", whose values become the rows and columns of the table.
 
     Returns
     -------
-    Page or Sentences
+    FullTable or Sentences
         Each number has the format of its measure; measures and sanitizers are listed by their titles. A withheld count
-        reads "fewer than" its bound, any other withheld number "withheld". The baseline is the last column or row if a
-        single column or row is enough; empty columns are left out. If there are no rows, the result is a sentence.
+        is shown as "fewer than" its bound, and any other withheld number as "withheld". The baseline is the last column
+        or row if a single column or row is enough. Empty columns are left out. If there are no rows, the result is a
+        sentence.
     """
     for name, given in {"rows": rows, "columns": columns}.items():
         if not expect.texts(name, [given] if isinstance(given, str) else given, "columns"):
@@ -83,13 +84,13 @@ def table(
 
 
 def _first(names: Sequence[str]) -> Any:
-    """Return the label of the baseline among labels with one level for each of `names`."""
+    """Return the label of the baseline, with one level for each of `names`."""
     return (BASELINE, *[""] * (len(names) - 1)) if len(names) > 1 else BASELINE
 
 
 @validated
 def which(table: Annotated[pd.DataFrame, check_choices]) -> Aggregate:
-    """Return the table of `decision.choices`: releases, reasons, and additional losses."""
+    """Return the table of `decision.choices` for readers: releases, reasons, and additional losses."""
     titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
     written = _written(table)
     written = written.assign(**{name: written[name].map(str) for name in ("question", "why")})
@@ -108,7 +109,7 @@ def efficient(releases: Releases) -> Aggregate | Sentences:
 
 
 def _written(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with both losses as text, with their intervals."""
+    """Return the rows, in which both losses are texts that include the intervals."""
     written = {}
     for axis in AXES:
         of = measure_facts(rows[f"{axis}_measure"].iloc[0]) if f"{axis}_measure" in rows else Measure(axis)

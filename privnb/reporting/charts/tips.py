@@ -1,7 +1,7 @@
-"""Tooltips of charts that are drawn without a script: the title of each mark in the SVG, and a table of all marks.
+"""Tooltips of charts without a script: the title of each mark in the SVG, and a table of the tooltips of all marks.
 
-A mark with a tooltip is given the same text as its description, which Vega writes into the SVG. If a chart has several
-panels, the first line names the panel of the mark.
+The text of the tooltip becomes the description of the mark, which Vega writes into the SVG. If a chart has several
+panels, the first line of the text states the panel of the mark.
 """
 
 import json
@@ -27,7 +27,7 @@ def describe_marks(part: Any, panel: tuple[str, ...] = ()) -> Any:
     part : dict, list or value
         A part of a Vega-Lite specification.
     panel : tuple of str
-        Expressions for the name of the panel that contains the part.
+        The Vega expressions whose values together are the name of the panel that contains the part.
     """
     if isinstance(part, list):
         return [describe_marks(each, panel) for each in part]
@@ -50,7 +50,10 @@ def describe_marks(part: Any, panel: tuple[str, ...] = ()) -> Any:
 
 
 def _describe_within(name: str, value: Any, panel: tuple[str, ...]) -> Any:
-    """Return a property of a specification in which marks are described; titles describe panels of a concatenation."""
+    """Return a property of a specification with described marks.
+
+    The panels of a concatenation are described by their titles.
+    """
     if name in ("data", "datasets", "config", "encoding"):
         return value
     if name not in CONCATS:
@@ -64,7 +67,7 @@ def _describe_within(name: str, value: Any, panel: tuple[str, ...]) -> Any:
 
 
 def _panel_title(panel: Mapping[str, Any]) -> str:
-    """Return the title of a panel on one line; empty if it has none."""
+    """Return the title of a panel on one line; empty if the panel has no title."""
     title = panel.get("title") or ""
     text = title.get("text", "") if isinstance(title, dict) else title
     return text if isinstance(text, str) else ", ".join(text)
@@ -89,7 +92,7 @@ def tooltips(layer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _line(tip: Mapping[str, Any]) -> str:
-    """Return the expression of a line of a tooltip; the line begins with a line break, or is empty without a value."""
+    """Return the expression of a tooltip's line; the line begins with a line break, and is empty without a value."""
     value = _datum(tip["field"])
     numbers = ",.12~g" if tip.get("type") == "quantitative" else ""
     written = f"format({value}, {json.dumps(tip.get('format', numbers))})" if tip.get("format", numbers) else value
@@ -103,7 +106,7 @@ def _title(tip: Mapping[str, Any]) -> str:
 
 
 def add_titles(svg: str) -> str:
-    """Return a drawing in which the descriptions of marks are titles, which browsers show next to the pointer."""
+    """Return a drawing in which the description of each mark is its title, which browsers show next to the pointer."""
 
     def title(found: re.Match[str]) -> str:
         tag, label, rest, closed = found.groups()
@@ -114,9 +117,9 @@ def add_titles(svg: str) -> str:
 
 
 def list_marks(spec: Mapping[str, Any], svg: str) -> dict[str, Any]:
-    """Return the descriptions of the marks of a drawing as a table: `columns`, `rows` and the `ids` of its numbers.
+    """Return the descriptions of the marks of a drawing as a table, with `columns`, `data` and the `ids` of numbers.
 
-    If other cells or the titles of their columns name each panel already, the table has no column for panels.
+    If other cells, or the titles of columns, already state the panel of each mark, the table has no column for panels.
     """
     titles = {_title(tip) for layer in layers(spec) for tip in tooltips(layer)} | {ID, PANEL}
     longest_first, rows = sorted(titles, key=len, reverse=True), []
@@ -137,13 +140,13 @@ def list_marks(spec: Mapping[str, Any], svg: str) -> dict[str, Any]:
 
 
 def _names_panel(row: Mapping[str, str]) -> bool:
-    """Return whether a row names its panel even without the line for the panel."""
+    """Return whether a row states its panel even without the line for the panel."""
     others = {text for pair in row.items() if pair[0] != PANEL for text in pair}
     return row.get(PANEL, "") in {"", *others}
 
 
 def layers(part: Any) -> list[dict[str, Any]]:
-    """Return all parts of a specification that have a mark."""
+    """Return all parts of a specification that have a `mark`."""
     if isinstance(part, list):
         return [layer for each in part for layer in layers(each)]
     if not isinstance(part, dict):

@@ -1,7 +1,8 @@
-"""Findings: plain sentences that are computed from results. Each notebook ends with a finding.
+"""Findings: plain sentences that are computed from results.
 
-A sentence states a number, the same number for a guess without the release, and the better direction. Each function
-takes tidy results and returns `sentences.Sentences`. A finding leaves out facts that the results do not show.
+Each notebook ends with a finding. A sentence states a number, the same number for a guess without the release, and the
+better direction. Each function receives tidy results and returns `sentences.Sentences`. A finding leaves out facts that
+the results do not show.
 """
 
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions

@@ -1,4 +1,4 @@
-"""The number of people that an attack reaches, the part that needs no attack, and the effect of mined predictions."""
+"""Findings about the people whom an attack reaches, those whom a control reaches, and the effect of predictions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,9 @@ READINGS = ("with predictions", "with all predictions")
 
 @validated
 def adversary_gains(results: Results) -> Worded:
-    """Return the most people whom a miner reaches, the number whom a neighbor reaches, and the excess over controls.
+    """Return the finding about the most people whom a miner reaches, and by how many it exceeds the controls.
+
+    The finding also has the number of people whom an attack by nearest neighbors reaches.
 
     Parameters
     ----------
@@ -51,20 +53,20 @@ def adversary_gains(results: Results) -> Worded:
 
 
 def main_set(rows: pd.DataFrame, miner: str = "", control: str = "") -> pd.DataFrame:
-    """Return the rows of one miner, or control, of the main set."""
+    """Return the rows of one miner, or of one control, of the main set of miners."""
     return rows[(rows.miner_set == "") & (rows.miner == miner) & (rows.control == control)]
 
 
 def beyond_controls(nearer: pd.DataFrame) -> pd.DataFrame:
-    """Return the strongest control of the worst miner (`strongest`), and the miner's excess over it (`beyond`).
+    """Return, for the worst miner, the strongest control (`strongest`) and the excess over this control (`beyond`).
 
-    There is one row per setting. A setting is left out if the worst miner's number is withheld, and a control is left
-    out if one of its numbers is withheld.
+    The result has one row per setting. A setting is left out if the number of the worst miner is withheld. A control is
+    left out if one of its numbers is withheld.
 
     Parameters
     ----------
     nearer : DataFrame
-        Rows of one scenario, averaged over seeds.
+        The rows of one scenario, averaged over seeds.
     """
     worst, controls = _controls(nearer, SETTING_COLUMNS)
     known, wide = worst[worst.value.notna()], pd.DataFrame(controls).dropna(axis=1)
@@ -75,14 +77,14 @@ def beyond_controls(nearer: pd.DataFrame) -> pd.DataFrame:
 
 
 def _controls(rows: pd.DataFrame, keys: str | list[str]) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
-    """Return the worst miner's rows by `keys`, and the numbers to compare these with: `{control: Series}`."""
+    """Return the rows of the worst miner by `keys`, and the numbers of the controls by `keys`, `{control: Series}`."""
     worst = main_set(rows, "worst").set_index(keys)
     drawn = {name: main_set(rows, control=name).set_index(keys).value for name in CONTROLS}
     return worst, {GUESS: worst.baseline} | {name: each for name, each in drawn.items() if len(each)}
 
 
 def _strongest(top: Any, here: pd.DataFrame) -> tuple[str, float]:
-    """Return the control that reaches the most people of a setting, and their number; without a control, the guess."""
+    """Return the control that reaches the most people in a setting, and their number; without a control, the guess."""
     beyond = beyond_controls(here)
     if beyond.empty:
         return GUESS, top.baseline
@@ -90,12 +92,13 @@ def _strongest(top: Any, here: pd.DataFrame) -> tuple[str, float]:
 
 
 def _largest_gain(tops: list[tuple[Any, str, float]]) -> dict[str, Any] | None:
-    """Return the setting in which the worst miner gains the most beyond its strongest control; skip withheld numbers.
+    """Return the setting in which the worst miner exceeds its strongest control the most; ignore withheld numbers.
 
     Parameters
     ----------
     tops : list of (Series, str, float)
-        The row of each setting, and the name and the number of people of its strongest control.
+        For each setting, the row of the worst miner, the name of the strongest control, and the number of people whom
+        this control reaches.
     """
     if not tops:
         return None
@@ -104,7 +107,10 @@ def _largest_gain(tops: list[tuple[Any, str, float]]) -> dict[str, Any] | None:
 
 
 def _compared(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Any] | None:
-    """Return how many people the worst miner reaches beyond the controls, and how many because of their own rows."""
+    """Return by how many people the worst miner exceeds its strongest control.
+
+    The entry `unseen` is the excess over the same miner if the people's own rows are held out.
+    """
     beyond = beyond_controls(here)
     if beyond.empty:
         return None
@@ -118,12 +124,12 @@ def _compared(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Any
 
 
 def _difference(top: Any, differences: pd.Series) -> dict[str, Any]:
-    """Return the mean of the differences of two numbers of people, and whether it is shown to be positive.
+    """Return the mean of the differences between two numbers of people, and whether the mean is shown to be positive.
 
-    There is one difference per seed. Student's t does not take into account that a difference cannot exceed the number
-    of people. A single seed has no interval: its two numbers are about the same people, and their joint distribution is
-    not in the results. Several seeds with the same difference do not have an interval either, because its width would
-    be 0.
+    There is one difference per seed. The interval by Student's t is limited to the number of people, which a difference
+    cannot exceed. For a single seed, there is no interval, because the two numbers concern the same people, and the
+    results do not contain their joint distribution. If several seeds have the same difference, there is also no
+    interval, because its width would be 0.
     """
     most, values = np.nan_to_num(top.of, nan=np.inf), differences.to_numpy()
     are_equal = bool(nearly_equal(values, values[0]).all())
@@ -134,9 +140,11 @@ def _difference(top: Any, differences: pd.Series) -> dict[str, Any]:
 
 
 def subgroups(rows: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the two groups that the worst miner hits most differently, if their 95% intervals do not overlap.
+    """Return the two groups whose shares of people hit by the worst miner differ most.
 
-    A withheld group is compared by its upper bound.
+    Only groups whose 95% intervals do not overlap are compared.
+
+    If the share of a group is withheld, the upper bound of the share is compared.
 
     Parameters
     ----------
@@ -146,7 +154,8 @@ def subgroups(rows: pd.DataFrame) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        The number of `group`, with the number of the `other` group; None if all intervals overlap.
+        The number of the group with the larger share, including the number of the `other` group; None if all intervals
+        overlap.
     """
     rows = rows.assign(at=rows.value.fillna(rows.high))
     pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING_COLUMNS, suffixes=("", "_less"))
@@ -160,7 +169,7 @@ def subgroups(rows: pd.DataFrame) -> dict[str, Any] | None:
 
 @validated
 def mined_predictions(results: Results) -> Worded:
-    """Return whether the worst miner's predictions add more to the adversary's gains than random labels do."""
+    """Return the finding whether the worst miner's predictions add more to adversaries' gains than random labels."""
     gains = select_measured(results[results.measure.isin(["accuracy_gain", "knowledge_gain"])])
     return Worded("reporting/findings_mined_predictions", {"readings": [*_readings(gains)]})
 
@@ -181,9 +190,9 @@ def _readings(gains: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _verdict(above: Any) -> str:
-    """Return whether predictions do more than random labels in most comparisons ("more"), in a "few", or in "none".
+    """Return in how many comparisons predictions do more than random labels: "more" for most of them, "few" or "none".
 
-    On average, chance puts one comparison in forty above all draws. Because comparisons share releases and miners, the
-    distribution of this number is not known.
+    By chance, one in forty comparisons would be above all draws on average. Because several comparisons have the same
+    releases and miners, the distribution of this number is not known.
     """
     return "more" if above > 1 / 2 else "few" if above > CHANCE else "none"

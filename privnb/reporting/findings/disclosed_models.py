@@ -1,4 +1,4 @@
-"""Findings about the disclosure by rules, trees, tables and published models, as data."""
+"""Findings about the disclosure by rules, trees, tables and published models."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NEW = "artifactual_patterns"
 
 @validated
 def disclosed_models(results: Results) -> Worded:
-    """Return the published model that discloses most, the groups that follow from itemsets, and the other disclosures.
+    """Return the finding about what published models, itemsets, trees, tables and hidden rules disclose.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def disclosed_models(results: Results) -> Worded:
 
 
 def _models(results: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the published model that adds most, and how many models add more than a model of random labels."""
+    """Return the published model with the largest gain, and how many models gain more than a model of random labels."""
     rows = select_known_rows(results, "model_channel", control="")
     if rows.empty:
         return None
@@ -66,7 +66,7 @@ def _channels(results: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _tree(results: pd.DataFrame) -> dict[str, Any]:
-    """Return the people in small leaves of a tree without a bound, and the accuracy of the best tree with a bound."""
+    """Return the number of people in small leaves of a tree without a bound, and the best accuracy with a bound."""
     rows = select_known_rows(results, "tree_accuracy")
     bounded, free = rows[rows.sanitizer != "tree"], rows[rows.sanitizer == "tree"]
     best = bounded.nlargest(1, "value") if len(free) else bounded.iloc[:0]
@@ -101,7 +101,7 @@ def _hidden(results: pd.DataFrame) -> dict[str, Any]:
 
 
 def _unblocked(results: pd.DataFrame) -> dict[str, Any]:
-    """Return how many blocked cells are guessed, and how many hidden rules these guesses reveal again."""
+    """Return how many blocked cells an adversary guesses, and how many hidden rules these guesses reveal again."""
     back, filled = (
         select_known_rows(results, "hiding_failure", variant="filled in"),
         select_rows(results, "cells_filled"),
@@ -124,5 +124,5 @@ def _mined(results: pd.DataFrame) -> dict[str, Any]:
 
 
 def _first(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the first row as a number, or an empty dict if there is no row."""
+    """Return the number of the first row, or an empty dict if there is no row."""
     return next((number_of_row(row) for _, row in rows.head(1).iterrows()), {})

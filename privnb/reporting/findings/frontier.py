@@ -1,4 +1,4 @@
-"""Findings about releases by two losses alone, and about a search of one parameter, as data."""
+"""Findings about the choice of a release only by two losses, and about the search of one parameter."""
 
 from typing import Annotated, Any
 
@@ -32,16 +32,18 @@ def publication(
     privacy: Annotated[float, check_share],
     utility: Annotated[float, check_share],
 ) -> Worded:
-    """Return the best release by two losses alone, which is not a recommendation, and the refused releases.
+    """Return the finding about the best release only by two losses, which is not a recommendation.
+
+    The finding also has the releases that are refused.
 
     Parameters
     ----------
     results, releases : DataFrame
-        Tidy results, and `decision.points` of these with this minimum class size.
+        Tidy results, and the table of `decision.points` for these results and this minimum class size.
     min_class_size : int
         The minimum class size.
     privacy, utility : float
-        The same as for `decision.caps`.
+        The caps on the two losses, as for `decision.caps`.
     """
     caps = decision.compute_caps(releases, privacy=privacy, utility=utility)
     first = decision.choose_by_losses(releases, **caps).iloc[0]
@@ -62,7 +64,7 @@ def publication(
 
 
 def _loss(axis: str, row: Any, releases: pd.DataFrame) -> dict[str, Any]:
-    """Return a loss with its interval; a loss in nats is a share of its far end, whose name is `end`."""
+    """Return a loss with its interval; a loss in nats becomes a share of the loss of the worse reference release."""
     measure = measure_facts(releases[f"{axis}_measure"].iloc[0])
     far = _far_end(axis, measure, releases)
     value, low, high = (row[f"{axis}{end}"] / (far or 1) for end in ("", "_low", "_high"))
@@ -73,7 +75,7 @@ def _loss(axis: str, row: Any, releases: pd.DataFrame) -> dict[str, Any]:
 
 
 def _cap(axis: str, share: float, caps: dict[str, float | None], releases: pd.DataFrame) -> dict[str, Any]:
-    """Return the cap that a release must not exceed on one axis."""
+    """Return the cap on one of the two losses, which a release must not exceed."""
     measure = measure_facts(releases[f"{axis}_measure"].iloc[0])
     return {
         "axis": axis,
@@ -86,14 +88,14 @@ def _cap(axis: str, share: float, caps: dict[str, float | None], releases: pd.Da
 
 
 def _far_end(axis: str, measure: Measure, releases: pd.DataFrame) -> float:
-    """Return the loss at the far end if its unit is nats and the other end is 0; otherwise, return 0."""
+    """Return the loss of the worse reference release if its unit is nats and the other loss is 0; otherwise, 0."""
     near, far = reference_losses(axis, releases)
     shares = measure.unit == "nats" and np.isfinite([near, far]).all() and abs(near) <= EXACT < far
     return far if shares else 0
 
 
 def _compare(releases: pd.DataFrame) -> dict[str, Any]:
-    """Return how many releases are efficient, dominated, undecided or refused, and by which losses."""
+    """Return the numbers of efficient, dominated, undecided and refused releases, and the names of the losses."""
     counts = releases.status.value_counts()
     named = {axis: str(releases[f"{axis}_of"].iloc[0]) for axis in AXES}
     return {
@@ -107,7 +109,7 @@ def _compare(releases: pd.DataFrame) -> dict[str, Any]:
 
 
 def _mined(gains: pd.DataFrame, releases: pd.DataFrame) -> dict[str, Any]:
-    """Return the sanitizers whose gain on an axis is the gain of miners, and therefore a lower bound."""
+    """Return the sanitizers whose adversary's gain is the gain of miners, and is therefore only a lower bound."""
     mined = gains[~gains.sanitizer.isin(gains[gains.miner == ""].sanitizer) & (gains.miner != "worst")]
     if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES] or mined.empty:
         return {}
@@ -123,7 +125,10 @@ def search(
     min_class_size: MinClassSize = MIN_CLASS_SIZE,
     **axes: Any,
 ) -> Worded:
-    """Return the result of a search under a cap, the number of values tried, and the distance from the grid's best.
+    """Return the finding about a search under a cap.
+
+    The finding has the result, the number of values that were tried, and the distance from the best setting of the
+    grid.
 
     Parameters
     ----------
@@ -132,9 +137,9 @@ def search(
     cap : float
         The largest accepted privacy loss.
     whole : DataFrame, optional
-        Results of the whole grid.
+        The results of the whole grid.
     min_class_size, **axes : int, and Loss or str
-        The minimum class size, and `privacy` and `utility`, as for `decision.points`.
+        The minimum class size, and the losses `privacy` and `utility`, as for `decision.points`.
     """
     for axis, loss in axes.items():
         check_loss(axis, loss)

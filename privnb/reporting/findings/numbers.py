@@ -1,4 +1,4 @@
-"""Numbers of results as plain values, which templates word with the filters of `privnb.runtime.wording`."""
+"""Numbers of results as plain values, from which templates make texts by the filters of `privnb.runtime.wording`."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from privnb.measures import measure_facts
 
 
 def make_number(value: Any, low: Any = None, high: Any = None, format: str = "{:g}", **more: Any) -> dict[str, Any]:
-    """Return a number with its 95% interval and its format; a withheld value is None, with its known bounds.
+    """Return a number with its 95% interval and its format, as a dict; a withheld value is None and has its bounds.
 
     Parameters
     ----------
     value, low, high : float or None
     format : str
-        The format of the number, with its unit and the total of which it is a share, such as "{:%} of people".
+        The format of the number, with the unit and, for a share, the whole, such as "{:%} of people".
     **more
         Further plain values, such as `setting` or `baseline`.
 
@@ -36,7 +36,7 @@ def number_of_row(row: Any, **more: Any) -> dict[str, Any]:
     ----------
     row : Series
     **more
-        Further plain values, which replace those of the row with the same names.
+        Further plain values, which replace values of the row with the same names.
     """
     facts = measure_facts(row.measure)
     stated = {
@@ -51,5 +51,5 @@ def number_of_row(row: Any, **more: Any) -> dict[str, Any]:
 
 
 def to_json_number(value: Any) -> float | None:
-    """Return a number as JSON has it: None for NaN and None, a Python float for any other."""
+    """Return a number in the form for JSON: None for NaN and None, and a Python float for any other number."""
     return None if value is None or np.isnan(value) else float(value)

@@ -1,4 +1,4 @@
-"""The losses of honest users, and the release that the rule of Sramka et al. chooses, with its linkable people."""
+"""Findings about the losses of honest users, and about the release that the rule of Sramka et al. chooses."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ from privnb.runtime.wording import Worded
 
 @validated
 def utility_declines(results: Results) -> Worded:
-    """Return the largest utility decline, and the decline of a guess and of noise.
+    """Return the finding about the largest utility decline, and the declines of a guess and of noise.
 
-    The noise is compared with a release without the attributes that it blurs.
+    Noise is compared with a release without the attributes to which noise is added.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def utility_declines(results: Results) -> Worded:
 
 
 def _loser(single: pd.DataFrame, row: Any) -> str | None:
-    """Return the miner that loses most in the setting of a row; None if it is not known."""
+    """Return the miner that loses most in the setting of a row; None if the results do not show this miner."""
     same = select_release(single, row)
     return str(same.miner[same.value.idxmax()]) if len(same) else None
 
 
 def _guess(rows: pd.DataFrame, miner: str | None) -> dict[str, Any]:
-    """Return the decline from a miner on the original to a guess of the most common value.
+    """Return the decline from the accuracy of a miner on the original to a guess of the most common value.
 
-    `better` names the miners that beat the guess: "this" one, "other" ones alone, "none", or "unknown".
+    `better` states which miners are better than the guess: "this" miner, only "other" miners, "none", or "unknown".
     """
     original = select_rows(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(
         subset=["value", "baseline"]
@@ -73,7 +73,7 @@ def _guess(rows: pd.DataFrame, miner: str | None) -> dict[str, Any]:
 
 
 def _compared_with_absence(rows: pd.DataFrame, single: pd.DataFrame) -> dict[str, Any] | None:
-    """Return whether noise costs more or less than leaving out the attributes that it blurs, and the cost of either."""
+    """Return whether noise loses more than a release without the noisy attributes, and both losses."""
     rows = rows[rows.miner.isin(single.miner)]
     absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
     pairs = noise.merge(absent, on=["miner", "seed"], suffixes=("", "_absent"))
@@ -95,7 +95,10 @@ def _compared_with_absence(rows: pd.DataFrame, single: pd.DataFrame) -> dict[str
 
 
 def _apart(pair: pd.DataFrame) -> str:
-    """Return whether noise costs "more", "less" or the "same": by paired seeds, or, with one seed, by intervals."""
+    """Return whether noise loses "more", "less" or the "same".
+
+    Several seeds are compared in pairs; for one seed, the intervals are compared.
+    """
     row = pair.iloc[0]
     low, high = row.low - row.high_absent, row.high - row.low_absent
     if len(pair) > 1:
@@ -105,19 +108,20 @@ def _apart(pair: pd.DataFrame) -> str:
 
 @validated
 def owner_choice(chosen: Results, links: Results, min_class_size: MinClassSize = MIN_CLASS_SIZE) -> Worded:
-    """Return the sanitizer that the paper's rule chooses in each scenario, and the support for this choice.
+    """Return the finding about the sanitizer that the paper's rule chooses in each scenario.
 
-    The finding also has the criteria and seeds that agree, the distance of the other sanitizers, and the people whom
-    the choice leaves linkable.
+    The finding also has the criteria and seeds that agree with the choice, the distance of the other sanitizers, and
+    the number of people who are re-identified in the chosen release.
 
     Parameters
     ----------
     chosen : DataFrame
         The results of `owner_choice.chosen`.
     links : DataFrame
-        Rows `reidentification_rate` of `evaluation.measure_linkage`, and those of `evaluation.measure_combinations`.
+        The rows `reidentification_rate` of `evaluation.measure_linkage`, and the rows of
+        `evaluation.measure_combinations`.
     min_class_size : int
-        The minimum number of people who share a published combination of quasi-identifiers.
+        The minimum number of people who must share each published combination of quasi-identifiers.
     """
     chosen, links = name_choices(chosen), average_seeds(links)
     picks: dict[str, Any] = {}
@@ -143,7 +147,10 @@ def owner_choice(chosen: Results, links: Results, min_class_size: MinClassSize =
 
 
 def _linkable(here: pd.DataFrame, rates: pd.DataFrame, min_class_size: int) -> list[dict[str, Any]]:
-    """Return how many people a neighbor re-identifies in a choice of the rule, which considers only predictions."""
+    """Return how many people an attack by nearest neighbors re-identifies in the chosen release.
+
+    The paper's rule does not consider this risk, because it considers only predictions.
+    """
     smallest, original = select_rows(here, "smallest_combination"), rates[rates.sanitizer == "Identity"]
     compared = {
         "original": number_of_row(original.iloc[0]) if len(original) else None,
@@ -154,14 +161,14 @@ def _linkable(here: pd.DataFrame, rates: pd.DataFrame, min_class_size: int) -> l
 
 
 def _chosen(feared: str, first: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
-    """Return the choice by the worst miner in one scenario, the criteria that agree, and the distance of the others.
+    """Return the choice by the worst miner in one scenario, the criteria that agree, and the next-best settings.
 
     Parameters
     ----------
     feared : str
         The scenario.
     first : DataFrame
-        By criterion, the setting that it chooses most often.
+        For each criterion, the setting that the criterion chooses most often.
     others : DataFrame
         The settings that were not chosen.
     """

@@ -1,4 +1,4 @@
-"""The loss of a release in which each person chooses a k or guards a value, as data."""
+"""The finding about the loss of a release in which people choose their own k or guard a value."""
 
 from typing import Annotated, Any
 
@@ -14,14 +14,16 @@ from privnb.runtime.wording import Worded
 
 @validated
 def personal_wishes(results: Results, ks: Annotated[tuple[int, int], check_pair]) -> Worded:
-    """Return the loss with an own k for each person, compared with one k for all, and the effect of guarding a value.
+    """Return the finding about the loss with an own k per person, and about the effect of guarding a value.
+
+    The loss is compared with the loss with one k for all people.
 
     Parameters
     ----------
     results : DataFrame
         The results of `experiments.own_k` and `experiments.guards`, joined.
     ks : tuple of int
-        The smaller k and the larger one, as for `own_k`.
+        The smaller k and the larger k, as for `own_k`.
     """
     data: dict[str, Any] = {"ks": [*ks], "loss": _loss(select_rows(results, "certainty_penalty"))}
     share = data["loss"]["share"] if data["loss"] else None
@@ -41,7 +43,7 @@ def personal_wishes(results: Results, ks: Annotated[tuple[int, int], check_pair]
 
 
 def _loss(losses: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the losses for the smallest share of people with a wish."""
+    """Return the losses for the smallest share of people who have a wish."""
     if losses.empty:
         return None
     share = losses.bound.min()
@@ -52,5 +54,5 @@ def _loss(losses: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _first(rows: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the first row as a number with the share of people who have a wish, or None without a row."""
+    """Return the number of the first row, with the share of people who have a wish; None without a row."""
     return next((number_of_row(row, share=float(row.bound)) for _, row in rows.head(1).iterrows()), None)

@@ -1,4 +1,4 @@
-"""Findings about perturbed releases compared with generalized ones, and about noise that is removed again, as data."""
+"""Findings about perturbed releases compared with generalized releases, and about the removal of noise."""
 
 from typing import Any
 
@@ -18,18 +18,19 @@ HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss th
 
 @validated
 def perturbation(results: Results, releases: Releases, recovered: Results, people: Count) -> Worded:
-    """Return the useful perturbed release with the lowest risk, and the distributions that reconstruction recovers.
+    """Return the finding about the useful perturbed release with the lowest risk, and about reconstruction.
 
     Parameters
     ----------
     results : DataFrame
         The results of `experiments.mapped`.
     releases : DataFrame
-        `decision.points` of these results.
+        The table of `decision.points` for these results.
     recovered : DataFrame
         The results of `reconstruction.reconstruct_distributions`.
     people : int
-        The number of people who were linked, because a sample may replace the table.
+        The number of people whom the attack tried to link; it may be smaller than the table, because a sample may be
+        used.
     """
     linked = "reidentification_rate" in set(results.measure) and len(releases) > 0
     data = _useful(results, releases) if linked else {"perturbed": {}, "useful": 0, "generalized": {}, "whole": False}
@@ -45,10 +46,10 @@ def perturbation(results: Results, releases: Releases, recovered: Results, peopl
 
 
 def _useful(results: pd.DataFrame, releases: pd.DataFrame) -> dict[str, Any]:
-    """Return the useful release with the lowest risk of each kind, perturbed and generalized.
+    """Return the useful perturbed release and the useful generalized release with the lowest risks.
 
-    The entry `whole` is true if losses are shares of the loss of suppression; otherwise, they are shares of the largest
-    loss.
+    A release is useful if its loss is at most a certain share of the loss of suppression or, if suppression was not
+    measured, of the largest loss. The entry `whole` is true if suppression was measured.
     """
     results = average_seeds(results)
     links = select_known_rows(results, "reidentification_rate", miner="")
@@ -74,7 +75,7 @@ def _useful(results: pd.DataFrame, releases: pd.DataFrame) -> dict[str, Any]:
 
 
 def _reconstructed(losses: pd.DataFrame) -> dict[str, Any]:
-    """Return the release and the column whose distribution reconstruction recovers best."""
+    """Return the release and the column for which reconstruction recovers the distribution best."""
     release = [*SETTING_COLUMNS, "target"]
     wide = losses.pivot_table(index=release, columns="variant", values="value")
     if not {LITERAL, RECONSTRUCTED} <= {*wide}:
@@ -89,7 +90,9 @@ def _reconstructed(losses: pd.DataFrame) -> dict[str, Any]:
 
 @validated
 def noise_removal(results: Results) -> Worded:
-    """Return the attack that removes the most noise, compared with the released numbers, and its error for outliers.
+    """Return the finding about the attack that removes the most noise, and about its error for outliers.
+
+    The error of the attack is compared with the error of the released numbers.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def noise_removal(results: Results) -> Worded:
 
 
 def _outliers(rows: pd.DataFrame, nearest: pd.Series) -> dict[str, Any]:
-    """Return the error of the same attack for the tenth of people who lie furthest from the mean."""
+    """Return the error of the same attack for the tenth of the people whose numbers are farthest from the mean."""
     attack = ["dataset", *SETTING_COLUMNS, "miner", "knows"]
     groups = rows[(rows[attack] == nearest[attack]).all(axis=1)].set_index("group")
     if not {"outliers", "others"} <= {*groups.index} or groups.value[["outliers", "others"]].isna().any():

@@ -1,4 +1,4 @@
-"""The decision by a policy, and the answer of a release card."""
+"""Findings about the decision by a policy, and the answer of a release card."""
 
 from typing import Annotated
 
@@ -22,29 +22,29 @@ def policy_decision(
     dataset: Dataset,
     more: Annotated[pd.DataFrame | None, optional(check_results)] = None,
 ) -> Worded:
-    """Return the release to publish, and the reasons.
+    """Return the finding about the release to publish, and the reasons.
 
     Parameters
     ----------
     found : PolicySearch
     dataset : Dataset
-        The table that the search is about.
+        The table for which the search was run.
     more : DataFrame, optional
-        More results about the chosen release and the original, from `recommended.measure_choice`.
+        Further results about the chosen release and the original, from `recommended.measure_choice`.
     """
     return Worded("decision/decision", explain_decision(found, dataset, more))
 
 
 @validated
 def compared_releases(found: Found, dataset: Dataset) -> FullTable:
-    """Return how many settings and releases the decision is about, and how many each reason rules out.
+    """Return a table with the numbers of settings and releases that were compared, and that each reason rules out.
 
     Parameters
     ----------
     found : PolicySearch
         The result of `policy_search.search_policy`.
     dataset : Dataset
-        The table that the search is about.
+        The table for which the search was run.
     """
     min_class_size = found.decision.policy.min_class_size
     rows = [
@@ -56,19 +56,19 @@ def compared_releases(found: Found, dataset: Dataset) -> FullTable:
 
 @validated
 def published_columns(found: Found, dataset: Dataset) -> Sentences | None:
-    """Return the columns that are published unchanged, and the sensitive attribute of the numbers.
+    """Return sentences about the columns that are published unchanged, and the sensitive attribute that was measured.
 
     Parameters
     ----------
     found : PolicySearch
         The result of `policy_search.search_policy`.
     dataset : Dataset
-        The table that the search is about.
+        The table for which the search was run.
 
     Returns
     -------
     Sentences or None
-        None if there is nothing to state.
+        The sentences; None if there is nothing to state.
     """
     parts = write("decision/decision", "columns", explain_decision(found, dataset))
     return Sentences(*parts) if parts else None
@@ -76,5 +76,5 @@ def published_columns(found: Found, dataset: Dataset) -> Sentences | None:
 
 @validated
 def release_card(card: Card) -> Worded:
-    """Return whether a release complies with its policy, and the reservations."""
+    """Return the answer of a card: whether the release complies with the policy, and the reservations."""
     return Worded("decision/card", card.content)

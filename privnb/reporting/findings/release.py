@@ -1,4 +1,4 @@
-"""The table and its releases: people who are unique, and the detail that sanitizing removes, keeps and discloses."""
+"""Findings about a table and its releases: unique people, the detail that is lost, and what releases disclose."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ COUNTED = ("certainty_penalty", "mean_absolute_error", "change_rate", "accuracy_
 
 @validated
 def uniqueness(results: Results) -> Worded:
-    """Return how many people are unique, and which two attributes single out the most people."""
+    """Return the finding about the number of unique people, and the two attributes that single out the most people."""
     unique = select_rows(results, "unique")
     data: dict[str, Any] = {"records": None, "people": None, "source": "", "all": None, "pairs": []}
     records, people = (select_rows(results, measure).value.tolist() for measure in ("records", "people"))
@@ -46,7 +46,10 @@ def uniqueness(results: Results) -> Worded:
 
 @validated
 def release_costs(results: Results) -> Worded:
-    """Return the sanitizers that keep the most and the least detail at the strictest bound of each kind."""
+    """Return the finding about the sanitizers that keep the most and the least detail.
+
+    The sanitizers are compared at the strictest bound of each kind.
+    """
     bounds = []
     for letter, part in (
         select_rows(results, "certainty_penalty").dropna(subset="bound").groupby("parameter", sort=False)
@@ -70,11 +73,12 @@ def release_costs(results: Results) -> Worded:
 
 @validated
 def steep_hierarchy(release: Release) -> Worded | None:
-    """Return the hierarchy that makes a release lose much, if there is such a hierarchy.
+    """Return the finding about a hierarchy that makes a release lose much detail; None without such a hierarchy.
 
-    Two conditions must hold. A cell of one attribute spans at least a quarter of the values, more than the cells of all
-    other attributes together, and more than twice their average. A node of that attribute's hierarchy has more than
-    four children, because one rare value then keeps all of these together.
+    Two conditions must hold. First, the cells of one attribute span, on average, at least a quarter of its values, more
+    than the cells of all other attributes together, and more than twice the average of the other attributes. Second, a
+    node of the hierarchy of this attribute has more than four children, because one rare value then prevents the
+    division of this node.
 
     Parameters
     ----------
@@ -83,7 +87,7 @@ def steep_hierarchy(release: Release) -> Worded | None:
     Returns
     -------
     Worded or None
-        None if the loss has another reason, and if the loss would reveal how many records are suppressed.
+        The finding; None if the loss has another reason, or if the loss would reveal how many records are suppressed.
     """
     if not release.generalized or pd.isna(withhold_penalty(release)[0]):
         return None
@@ -101,14 +105,14 @@ def steep_hierarchy(release: Release) -> Worded | None:
 
 @validated
 def one_setting(results: Results, refused: str = "") -> Worded:
-    """Return the numbers of one release.
+    """Return the finding about the numbers of one release.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     refused : str
-        The reason why the release cannot be made, or an empty text.
+        The reason why the release cannot be made; empty if the release can be made.
     """
     data: dict[str, Any] = {"refused": refused, "setting": "", "source": "", "numbers": {}}
     if len(results) and not refused:
@@ -121,14 +125,17 @@ def one_setting(results: Results, refused: str = "") -> Worded:
 
 @validated
 def every_setting(steps: Steps, results: Results, releases: Releases) -> Worded:
-    """Return the losses along the first series, the number of possible settings, and the settings that none beats.
+    """Return the finding about many settings: the losses along the first series, and the efficient settings.
+
+    The finding also has the number of possible settings.
 
     Parameters
     ----------
     steps : DataFrame
-        One row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to strict.
+        One row per setting, with the columns `series`, `setting`, `sanitizer` and `parameters`; each series is in order
+        from loose to strict.
     results, releases : DataFrame
-        The numbers of the settings, and `decision.points` of these numbers.
+        The numbers of the settings, and the table of `decision.points` for these numbers.
     """
     there = pd.MultiIndex.from_frame(steps[SETTING_COLUMNS]).isin(pd.MultiIndex.from_frame(results[SETTING_COLUMNS]))
     status = releases.status.value_counts()
@@ -149,7 +156,10 @@ def every_setting(steps: Steps, results: Results, releases: Releases) -> Worded:
 
 
 def _along(steps: pd.DataFrame, releases: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the losses at the ends of the first series of two settings or more with both losses, by axis."""
+    """Yield, for each of the two losses, the loss at the first and the last setting of a series.
+
+    The series is the first one that has at least two settings for which both losses are known.
+    """
     rows = steps.merge(releases.drop(columns="setting"), on=SETTING_COLUMNS, how="left").dropna(subset=list(AXES))
     rows = rows[rows.groupby("series").series.transform("size") > 1]
     if rows.empty:
