@@ -34,7 +34,7 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
 
 
 def class_interval(values: Array, classes: Array) -> tuple[float, float]:
-    """Return a 95% interval (low, high) of the mean of `values` from 0 to 1 of people, if classes are a random sample.
+    """Return a 95% interval (low, high) of a mean over people, if the classes of these people are a random sample.
 
     People in one class of a release have nearly the same risk, so these people are not independent. The variance of the
     mean is the variance of a ratio of sums over classes. The interval is Wilson's interval for the number of
@@ -49,7 +49,7 @@ def class_interval(values: Array, classes: Array) -> tuple[float, float]:
     Parameters
     ----------
     values : float array (m,)
-        A number for each person, for example 1 if the person's value is certain, otherwise 0.
+        A number from 0 to 1 for each person; for example, 1 if the person's value is certain, otherwise 0.
     classes : integer array (m,)
         The class of each person.
 

@@ -218,7 +218,7 @@ def compare_sanitizers(
     min_count : int
         Numbers about fewer people than this are withheld.
     store : str
-        The folder for finished results. If it is empty, no results are kept.
+        The folder for finished results. If `store` is empty, no results are kept.
 
     Returns
     -------

@@ -190,7 +190,7 @@ def guess_illness() -> list[Check]:
 
 
 def predict_age() -> list[Check]:
-    """Return the number of people whose age the simplest miner predicts more closely than the release shows it.
+    """Return the number of people whose age the simplest miner predicts more closely than the release does.
 
     The miner always predicts the most common label.
     """

@@ -73,7 +73,7 @@ def align(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatAr
 
 
 def match_by_columns(rows: FloatArray) -> Map:
-    """Return the map from rows to guesses in which each column is the component that is most correlated with it.
+    """Return the map from rows to guesses in which the guess of each column is the most correlated component.
 
     The assignment of components to columns maximizes the total absolute correlation. Each component is scaled to the
     mean and the standard deviation of its column.

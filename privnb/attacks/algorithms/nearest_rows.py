@@ -1,8 +1,8 @@
-"""Search for the nearest rows by distances of cells; all arguments are numbers.
+"""A search for the nearest rows by the distances between cells, on arrays of numbers.
 
-A released row is a list of cells, and `distances` holds the distance of each person from each cell of each column. All
-rows are searched. If several rows are equally near, each of them is as likely to be taken, and the probabilities are
-exact.
+A released row is a list of cells, and `distances` is the distance between each person and each cell of each column. The
+search compares all rows. If several rows are equally near, each of these rows is equally likely to be chosen; the
+probabilities are exact.
 """
 
 import math
@@ -18,7 +18,10 @@ OUT, TIED, IN = 0, 1, 2
 
 @njit(cache=True)
 def _of_rows(far: FloatArray, distances: FloatArray, cells: IntArray) -> None:
-    """Write the distance of a person from each row, whose `cells` are an integer array (columns, rows)."""
+    """Write the distance between a person and each row into `far`.
+
+    `cells`: the cell of each row in each column, integer array (columns, rows).
+    """
     far[:] = 0
     for column in range(len(cells)):
         own = cells[column]
@@ -28,9 +31,10 @@ def _of_rows(far: FloatArray, distances: FloatArray, cells: IntArray) -> None:
 
 @njit(cache=True)
 def _nearest(far: FloatArray, times: IntArray, k: int, place: IntArray) -> tuple[int, int]:
-    """Mark which rows are among the k nearest: IN, TIED with others for the last places, or OUT.
+    """Mark each row in `place` as IN, TIED or OUT, and return the number of IN rows and the number of TIED rows.
 
-    Return the numbers of rows that are IN and TIED.
+    A row is IN if it is among the k nearest rows, TIED if it is as near as other rows and not all of these can be among
+    the k nearest, and OUT otherwise.
     """
     within, tied, before = 0, 0, -1.0
     while True:
@@ -53,7 +57,7 @@ def _nearest(far: FloatArray, times: IntArray, k: int, place: IntArray) -> tuple
 
 @njit(cache=True)
 def _choose(n: int, k: int) -> float:
-    """Return the logarithm of the number of choices of k among n."""
+    """Return the natural logarithm of the binomial coefficient "n choose k"."""
     if k < 0 or k > n or n < 0:
         return -np.inf
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
@@ -65,19 +69,21 @@ def chance_of_common_row(
 ) -> float:
     """Return the probability that two sets of k rows have a row in common.
 
-    Each set has the rows that are nearest, and draws the rest among the rows that are tied.
+    Each set contains the rows that are nearest, and the rest of the set is drawn from the rows that are tied.
 
     Parameters
     ----------
     within, tied : pairs of int
-        The numbers of rows that each set has, and among which it draws.
+        The number of rows that each set is certain to contain, and the number of tied rows from which the rest of each
+        set is drawn.
     k : int
     both : int
-        The number of rows that both sets have.
+        The number of rows that both sets are certain to contain.
     first, second : int
-        The number of rows that the second (the first) set has, and among which the first (the second) set draws.
+        `first` is the number of tied rows of the first set that the second set is certain to contain; `second` is the
+        number of tied rows of the second set that the first set is certain to contain.
     common : int
-        The number of rows among which both sets draw.
+        The number of rows that are tied for both sets.
 
     Returns
     -------
@@ -85,7 +91,8 @@ def chance_of_common_row(
 
     Examples
     --------
-    Each of two sets draws one of two rows, and one of these rows is the same: both draw it in one of four cases.
+    For each of two sets, one of two tied rows is drawn, and one row is tied for both sets. Both sets contain this row
+    in one of four cases:
 
     >>> round(chance_of_common_row((0, 0), (2, 2), 1, 0, 0, 0, 1), 6)
     0.25
@@ -110,18 +117,18 @@ def link_parts(
     often: IntArray,
     k: int,
 ) -> FloatArray:
-    """Return, for each person, the probability that the k nearest rows of two parts have a row in common.
+    """Return, for each person, the probability that the k nearest rows by two parts have a row in common.
 
     Parameters
     ----------
     distances : pair of float arrays (m, cells)
-        The distances of the people's two parts.
+        The distances between the first part of each person and the cells, and the same for the second part.
     cells : pair of integer arrays (columns, rows)
-        The distinct rows of each part.
+        The distinct rows of each of the two parts.
     times : pair of integer arrays (rows,)
-        The number of released rows that each distinct row stands for.
+        The number of released rows that equal each distinct row.
     pairs : integer array (distinct, 2)
-        The rows of both parts that belong to one released row.
+        The distinct row of each part, for each distinct pair of parts of a released row.
     often : integer array (distinct,)
         The number of released rows with each pair.
     k : int
@@ -160,7 +167,7 @@ def link_parts(
 def guess_by_nearest(
     distances: FloatArray, cells: IntArray, order: IntArray, ends: IntArray, guesses: IntArray, right: FloatArray
 ) -> FloatArray:
-    """Return, for each person, the probability that the guess of a nearest row, drawn at random, is right.
+    """Return, for each person, the probability that a guess from a random one of the nearest rows is correct.
 
     Parameters
     ----------
@@ -168,13 +175,13 @@ def guess_by_nearest(
     cells : integer array (columns, distinct)
         The distinct rows.
     order : integer array (rows,)
-        The released rows in the order of their distinct rows.
+        The released rows, sorted by the number of the distinct row.
     ends : integer array (distinct,)
-        The end of each distinct row in `order`.
+        The position in `order` at which the released rows of each distinct row end.
     guesses : integer array (rows,)
-        The cell of each released row in the column that is guessed.
+        The cell of each released row in the guessed column.
     right : float array (m, guesses)
-        The probability that each of these cells is right about each person.
+        The probability that each of these cells is a correct guess about each person.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Count the records that predicates match; all arguments are numbers.
+"""Counts of the records that match predicates, on arrays of numbers.
 
-A predicate is a list of terms, each about one column. A term names an interval of numbers, or a cell whose values a
-category must be among.
+A predicate is a list of terms, and each term is about one column. A term contains an interval in which a number must
+be, or a cell among whose values a category must be.
 """
 
 import numpy as np
@@ -42,12 +42,12 @@ def count_matches(
     owners: IntArray,
     enough: int,
 ) -> IntArray:
-    """Count the people whom each predicate matches in any of their records.
+    """Return the number of people of whom at least one record matches each predicate.
 
     Parameters
     ----------
     columns, kinds, terms : integer arrays (predicates, terms)
-        The column of each term, its kind, and the cell that it names.
+        The column, the kind and the cell of each term.
     ends : float array (predicates, terms, 2)
         The first and the last number of each term.
     codes : integer array (columns, records)
@@ -55,17 +55,18 @@ def count_matches(
     cells : float array (columns, distinct, 2)
         The first and the last number of each distinct cell.
     gaps : boolean array (columns, distinct)
-        Whether each cell may be a missing number.
+        Whether each distinct cell may be a missing number.
     numeric : boolean array (columns,)
     covers : boolean array
-        For each column, one after the other, whether each named cell (rows) and each distinct cell of the records have
-        a value in common.
+        For each column, one after the other, whether each cell of a term (rows) and each distinct cell of the records
+        (columns) have a value in common.
     starts, widths : integer arrays (columns,)
-        Where each column begins in `covers`, and the number of its distinct cells of records.
+        The position at which each column begins in `covers`, and the number of distinct cells that the records have in
+        the column.
     owners : integer array (records,)
         The person of each record.
     enough : int
-        Stop after this number of people.
+        The number of people after which the count of a predicate stops.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Imputation of blocked cells, with which an adversary may recover hidden rules.
 
 The adversary guesses from the known cells of a record whether the record has a blocked item: the item is more likely if
-more of the items that usually occur together with it are present. The method "all" treats each blocked cell as a
-present item; this is correct if blocking hides only present items.
+more of its companions, the items that usually occur together with the item, are present. The method "all" treats each
+blocked cell as a present item; this is correct if blocking hides only present items.
 
 Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 16(4), 2004 (for the risk);
 Aggarwal and Yu 2008, section 10.3. The method "companions", which guesses with naive Bayes, was added by this package.

@@ -1,12 +1,13 @@
-"""Released cells as an adversary compares them with known values: each cell is a value, or a label of several values.
+"""Released cells in the form in which an adversary compares them with known values.
 
-The distance between a known value and a cell is Gower's: the difference as a share of the width of the public domain
-for numbers, and 0 or 1 for categories. The distance from a label is the mean over the values that the label covers, so
-that an exact cell is nearer than a label that also covers the value. `*` covers all values.
+Each cell is a value or a label of several values. The distance between a known value and a cell is Gower's distance.
+For numbers, the distance is the difference as a share of the width of the public domain; for categories, the distance
+is 0 or 1. The distance between a known value and a label is the mean over the values that the label covers, so an exact
+cell with the known value is nearer than a label that also covers other values. The label `*` covers all values.
 
 Source: Gower, "A general coefficient of similarity and some of its properties", Biometrics 27, 1971; Giomi, Boenisch,
 Wehmeyer, Tasnadi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 5.2. The
-mean over a label is this package's.
+mean over the values of a label was added by this package.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class ReleasedColumn:
     published : Published
     name : str
     codes : integer array (rows,)
-        The distinct cell of each row.
+        The number of the distinct cell of each row.
     low, high : float array (cells, runs)
-        The first and the last value of each run of values that a distinct cell covers, NaN where there are fewer runs.
+        The first and the last value of each run of values that a distinct cell covers, NaN for a cell with fewer runs.
         Values are numbers or, for categories, positions.
     gap : boolean array (cells,)
         Whether a distinct cell covers a missing number.
@@ -52,7 +53,7 @@ class ReleasedColumn:
 
     @classmethod
     def of(cls, published: Published, name: str) -> ReleasedColumn:
-        """Return the cells of the column `name` of a release."""
+        """Return the `ReleasedColumn` of the column `name` of a release."""
         attribute, column = published.schema[name], published.table[name]
         if attribute.numeric and name in published.treated("exact", *UNTRUE):
             codes, numbers = encode_values(attribute.numbers.read(column).to_numpy(dtype=float))
@@ -73,12 +74,12 @@ class ReleasedColumn:
 
     @property
     def numeric(self) -> bool:
-        """Whether the column has numbers."""
+        """Whether the values of the column are numbers."""
         return self.published.schema[self.name].numeric
 
     @property
     def hierarchy(self) -> Generalization:
-        """The hierarchy, which states the values that a label covers."""
+        """The hierarchy of the column, which determines the values that a label covers."""
         return self.published.hierarchies.get(self.name) or flat(self.published.schema[self.name])
 
     @property
@@ -89,7 +90,7 @@ class ReleasedColumn:
 
     @property
     def step(self) -> float:
-        """The distance between neighboring values."""
+        """The difference between neighboring values of the domain; 1 for categories."""
         return self.published.schema[self.name].numbers.step if self.numeric else 1.0
 
     @property
@@ -98,14 +99,17 @@ class ReleasedColumn:
         return np.nansum(np.rint((self.high - self.low) / self.step) + 1, axis=1) + self.gap
 
     def values(self, column: pd.Series) -> FloatArray:
-        """Return known values as numbers or as positions of categories; NaN for a missing number: float array (m,)."""
+        """Return known values as numbers or positions of categories, NaN for a missing number, as an array (m,)."""
         attribute = self.published.schema[self.name]
         if attribute.numeric:
             return attribute.numbers.read(column).to_numpy(dtype=float)
         return self.hierarchy.codes(column).astype(float)
 
     def count_between(self, first: FloatArray, last: FloatArray) -> FloatArray:
-        """Count the values of each cell from `first` to `last`, float arrays (m,): float array (m, cells)."""
+        """Return the number of values of each cell that are from `first` to `last`, as a float array (m, cells).
+
+        `first`, `last`: float arrays (m,).
+        """
         found = np.zeros((len(first), len(self.codes_of_cells)))
         for low, high in zip(self.low.T, self.high.T, strict=True):
             start = np.maximum(0, np.ceil((first[:, None] - low) / self.step - 1e-9))
@@ -119,18 +123,19 @@ class ReleasedColumn:
         return range(len(self.low))
 
     def shares_covered(self, values: FloatArray) -> FloatArray:
-        """Return the probability that a value of each cell, drawn at random, is the known one: float array (m, cells).
+        """Return the probability that a random value of each cell is each known value, as a float array (m, cells).
 
-        `values` is a float array (m,), as from the method `values`.
+        `values`: the known values, float array (m,), as the method `values` returns them.
         """
         found = self.count_between(values, values)
         found[np.isnan(values)] = self.gap
         return found / self.sizes
 
     def shares_near(self, values: FloatArray, tolerance: float) -> FloatArray:
-        """Return the probability that a value of each cell, drawn at random, is a right guess: float array (m, cells).
+        """Return the probability that a random value of each cell is a correct guess, as a float array (m, cells).
 
-        A category is right if it is equal. A number x is right for the known number v if |x - v| <= `tolerance` |x|.
+        A category is correct if it equals the known value. A number x is correct for the known number v if |x - v| <=
+        `tolerance` |x|.
         """
         if not self.numeric or not tolerance:
             return self.shares_covered(values)
@@ -164,5 +169,5 @@ class ReleasedColumn:
 
 
 def join_distances(columns: Sequence[ReleasedColumn], values: Sequence[FloatArray]) -> FloatArray:
-    """Return the distances of m people from the cells of all columns, next to each other: float array (m, cells)."""
+    """Return the distances between m people and the cells of all columns, side by side: float array (m, cells)."""
     return np.column_stack([column.distances(own) for column, own in zip(columns, values, strict=True)])

@@ -1,8 +1,8 @@
-"""Predicates that an adversary learns from a release, in order to single out one person of the original table.
+"""Predicates that an adversary learns from a release in order to single out a person in the original table.
 
-Source: Giomi, Boenisch, Wehmeyer, Tasnadi, "A unified framework for quantifying privacy risk in synthetic data",
-PoPETs 2023, section 5.1; the idea is that of Cohen and Nissim, "Towards formalizing the GDPR's notion of singling out",
-PNAS 117(15), 2020.
+Source: Giomi, Boenisch, Wehmeyer, Tasnadi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+2023, section 5.1; the idea is from Cohen and Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS
+117(15), 2020.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ BATCH, MAX_TRIES = 1000, 50_000  # combinations that are tried at a time and in 
 
 
 class Predicates(NamedTuple):
-    """Predicates of the same number of terms; all terms of a predicate must match.
+    """Predicates with the same number of terms. A record matches a predicate if it matches all terms.
 
     Attributes
     ----------
     columns, kinds, terms : integer arrays (predicates, terms)
-        The column of each term, its kind (see `algorithms.predicates`), and the released cell that it names.
+        The column of each term, the kind of the term (see `algorithms.predicates`), and the released cell in the term.
     ends : float array (predicates, terms, 2)
         The first and the last number of each term.
     """
@@ -43,17 +43,17 @@ class Predicates(NamedTuple):
     ends: FloatArray
 
     def of(self, chosen: IntArray | BoolArray) -> Self:
-        """Return some of the predicates."""
+        """Return the chosen predicates."""
         return type(self)(self.columns[chosen], self.kinds[chosen], self.terms[chosen], self.ends[chosen])
 
     def joined(self, other: Self) -> Self:
-        """Return these predicates and then others."""
+        """Return these predicates followed by other predicates."""
         parts: list[Any] = [np.concatenate(each) for each in zip(self, other, strict=True)]
         return type(self)(*parts)
 
 
 class _Records(NamedTuple):
-    """Records as `count_matches` reads them."""
+    """Records in the form in which `count_matches` reads them."""
 
     codes: IntArray
     cells: FloatArray
@@ -66,10 +66,11 @@ class _Records(NamedTuple):
 class SinglingOut:
     """The predicates that an adversary learns from the values and labels of a release.
 
-    A univariate predicate names one cell of one column, or its largest or smallest numbers. A multivariate predicate
-    joins several columns of one released row: the row's values of categories, and for each number "at least" this
-    number if it exceeds the median, else "at most". A label stands for all its values, and `*` for any value. A
-    predicate is used if it could match exactly one released row.
+    A univariate predicate consists of one cell of a column, or of the largest or the smallest numbers of a column. A
+    multivariate predicate combines several columns of one released row: the value of each category, and, for each
+    number, "at least this number" if the number exceeds the median, otherwise "at most this number". A label stands for
+    all values that it covers, and `*` stands for any value. The adversary uses a predicate if it could match exactly
+    one released row.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class SinglingOut:
 
     @cached_property
     def columns(self) -> list[ReleasedColumn]:
-        """The released columns."""
+        """The released columns that the predicates read."""
         return [ReleasedColumn.of(self.published, name) for name in self.names]
 
     @cached_property
@@ -100,7 +101,7 @@ class SinglingOut:
 
     @cached_property
     def _kinds(self) -> list[IntArray]:
-        """The kind of a term that names each distinct cell, by column."""
+        """The kind of a term with each distinct cell, one integer array per column."""
         kinds = []
         for column in self.columns:
             everything = column.sizes == column.domain_size
@@ -112,7 +113,7 @@ class SinglingOut:
         return np.array([column.numeric for column in self.columns])
 
     def count(self, predicates: Predicates, table: pd.DataFrame, owners: IntArray) -> IntArray:
-        """Count the people of a table of values whom each predicate matches, as an integer array (predicates,)."""
+        """Return the number of people in a table whom each predicate matches, as an integer array (predicates,)."""
         codes, ends, gaps, covers = [], [], [], []
         for column in self.columns:
             values, code = np.unique(column.values(table[column.name]), return_inverse=True)
@@ -134,12 +135,12 @@ class SinglingOut:
         )  # fmt: skip
 
     def _single_out(self, predicates: Predicates) -> BoolArray:
-        """Return which predicates could match exactly one released row."""
+        """Return, as a boolean array (predicates,), which predicates could match exactly one released row."""
         rows = np.arange(len(self.published.table))
         return self._count(predicates, self._rows, rows, enough=2) == 1
 
     def learn_univariate(self, number: int, rng: Generator) -> Predicates:
-        """Return at most `number` predicates of one term that single out a released row."""
+        """Return at most `number` predicates with one term that each single out a released row."""
         columns, kinds, terms, ends = [], [], [], []
         for place, column in enumerate(self.columns):
             own, bounds = self._kinds[place], _ends(column)
@@ -160,10 +161,10 @@ class SinglingOut:
         return found.of(rng.permutation(len(found.columns))[:number])
 
     def learn_multivariate(self, number: int, terms: int, rng: Generator) -> Predicates:
-        """Return at most `number` different predicates of `terms` columns that single out a released row.
+        """Return at most `number` different predicates with `terms` columns that each single out a released row.
 
-        All rows and sets of columns are tried if there are at most `MAX_TRIES` of both together. Otherwise, this number
-        is drawn at random.
+        If there are at most `MAX_TRIES` combinations of a row and a set of columns, all combinations are tried.
+        Otherwise, `MAX_TRIES` combinations are drawn at random.
         """
         terms = min(terms, len(self.columns))
         known = dict[bytes, None]()
@@ -187,7 +188,7 @@ class SinglingOut:
         return found.of(np.arange(min(number, len(found.columns))))
 
     def _draw(self, terms: int, rng: Generator) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield rows, integer array (m,), and sets of columns, integer array (m, terms), in parts."""
+        """Yield, in parts, m rows, integer array (m,), and a set of columns for each row, integer array (m, terms)."""
         rows, columns = len(self.published.table), len(self.columns)
         if rows * comb(columns, terms) <= MAX_TRIES:
             sets = np.array([*combinations(range(columns), terms)])
@@ -201,7 +202,7 @@ class SinglingOut:
             yield rng.integers(rows, size=BATCH), np.sort(drawn, axis=1)
 
     def guess(self, number: int, terms: int, rng: Generator) -> Predicates:
-        """Return random predicates: random columns, released cells, and comparisons."""
+        """Return predicates with random columns, random released cells of these columns, and random comparisons."""
         terms = min(terms, len(self.columns))
         chosen = rng.random((number, len(self.columns))).argsort(axis=1)[:, :terms]
         cells, kinds, ends = np.zeros_like(chosen), np.zeros_like(chosen), np.zeros((*chosen.shape, 2))
@@ -224,7 +225,7 @@ class SinglingOut:
 
 
 def _ends(column: ReleasedColumn) -> FloatArray:
-    """Return the first and the last value of each distinct cell, NaN for a missing number: float array (cells, 2)."""
+    """Return the first and the last value of each distinct cell, or NaN for a missing number: array (cells, 2)."""
     missing = np.isnan(column.low).all(axis=1)
     low, high = column.low.copy(), column.high.copy()
     low[missing] = high[missing] = 0
@@ -234,7 +235,7 @@ def _ends(column: ReleasedColumn) -> FloatArray:
 
 
 def _beyond_median(column: ReleasedColumn) -> FloatArray:
-    """Return the interval of numbers that are at least as extreme as each distinct cell: float array (cells, 2)."""
+    """Return the interval of numbers at least as far from the median as each distinct cell: float array (cells, 2)."""
     ends = _ends(column)
     middle = ends.mean(axis=1)
     known = middle[column.codes]

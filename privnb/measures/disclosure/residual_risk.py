@@ -1,4 +1,4 @@
-"""The risk that remains of an attack after what it achieves on people who are not in the release is taken off."""
+"""The risk of an attack that exceeds the success of the attack on people who are not in the release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class ResidualRisk(NamedTuple):
     Attributes
     ----------
     value, low, high : float
-        From -1 to 1; lower is better. 0: the attack succeeds as often on people who are not in the release.
+        The risk and the ends of its interval, from -1 to 1; lower is better. The risk is 0 if the attack succeeds
+        equally often on people who are not in the release.
     """
 
     value: float
@@ -27,23 +28,25 @@ class ResidualRisk(NamedTuple):
 
 
 def residual_risk(successes: float, n: float, control: float, m: float) -> ResidualRisk:
-    """Return the excess of an attack's success rate over its success rate on the control, as a share of what is left.
+    """Return the excess of an attack's success rate over its rate on the control, as a share of the largest excess.
 
-    With the rates a = `successes` / n and c = `control` / m, the risk is (a - c) / (1 - c). It is 1 if the attack
-    always succeeds, and 0 if it succeeds as often on the control. If it always succeeds on both, the risk is 0, because
-    the people of the release are in no way special.
+    The control consists of people who are not in the release. With the success rates a = `successes` / n and c =
+    `control` / m, the risk is (a - c) / (1 - c). The risk is 1 if the attack always succeeds on people of the table,
+    and 0 if the two rates are equal. If the attack also always succeeds on the control, the risk is 0, because the
+    release then does not add to the success.
 
-    The interval is the paper's. Each rate has Wilson's interval, with the middle (s + z^2 / 2) / (n + z^2) and the half
-    width z / (n + z^2) sqrt(s (n - s) / n + z^2 / 4); the risk is computed from the two middles, and the half widths da
-    and dc are propagated: sqrt((da / (1 - c))^2 + (dc (a - 1) / (1 - c)^2)^2). The interval is extended to the value if
-    necessary. The risk is not below -1.
+    The interval is that of the paper. Each rate has Wilson's interval, with the middle (s + z^2 / 2) / (n + z^2) and
+    the half width z / (n + z^2) sqrt(s (n - s) / n + z^2 / 4); the risk is computed from the two middles, and the half
+    width of the interval follows from the half widths da and dc of the rates by error propagation: sqrt((da / (1 -
+    c))^2 + (dc (a - 1) / (1 - c)^2)^2). The interval is extended, if necessary, so that it contains the value. A risk
+    below -1 is set to -1.
 
     Parameters
     ----------
     successes, n : float
         The number of successful attacks on people of the table, and the number of attacks.
     control, m : float
-        The same for people who are not in the release.
+        The number of successful attacks on people who are not in the release, and the number of these attacks.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def residual_risk(successes: float, n: float, control: float, m: float) -> Resid
 
     Examples
     --------
-    30 of 100 attacks succeed, and 10 of 100 on the control: (0.3 - 0.1) / (1 - 0.1).
+    If 30 of 100 attacks succeed, and 10 of 100 attacks on the control succeed, the risk is (0.3 - 0.1) / (1 - 0.1):
 
     >>> [round(each, 3) for each in residual_risk(30, 100, 10, 100)]
     [0.222, 0.105, 0.331]
@@ -85,23 +88,24 @@ def _wilson(successes: float, n: float) -> tuple[float, float]:
 
 
 def successes_at_size(matches: IntArray, m: int, n: int) -> float:
-    """Return how many predicates would match exactly one of n people, from the people whom they match among m people.
+    """Return the expected number of predicates that match exactly one of n people, given their matches among m people.
 
-    For n <= m, the number is exact on average: a predicate that matches j people matches exactly one of n people, drawn
-    at random from the m, with probability j C(m - j, n - 1) / C(m, n). For n > m, these numbers at smaller sizes are
-    fitted by the paper's model and extrapolated: the probability that a predicate of weight w matches exactly one of n
-    people, n w (1 - w)^(n - 1), integrated over w from 0 to an effective weight.
+    For n <= m, the expected number is exact: if a predicate matches j of m people, and n of the m people are drawn at
+    random, the predicate matches exactly one of the n people with probability j C(m - j, n - 1) / C(m, n). For n > m,
+    the model of the paper is fitted to the expected numbers at sizes up to m, and extrapolated to n. In this model, a
+    predicate of weight w matches exactly one of n people with probability n w (1 - w)^(n - 1), and this probability is
+    integrated over w from 0 to an effective weight.
 
     Parameters
     ----------
     matches : integer array (predicates,)
-        The number of the m people whom each predicate matches.
+        The number of people, among the m people, whom each predicate matches.
     m, n : int
 
     Returns
     -------
     float
-        From 0 to the number of predicates.
+        The expected number, from 0 to the number of predicates.
 
     References
     ----------
@@ -109,8 +113,9 @@ def successes_at_size(matches: IntArray, m: int, n: int) -> float:
 
     Examples
     --------
-    One predicate matches 1 of 4 people, and another matches 2. Among 2 of these people, the first one matches one with
-    probability 1/2, and the second one with probability 2 * 2 / 6.
+    One predicate matches 1 of 4 people, and another predicate matches 2 of these 4 people. If 2 of the 4 people are
+    drawn, the first predicate matches exactly one of the two with probability 1/2, and the second predicate with
+    probability 2 * 2 / 6.
 
     >>> round(successes_at_size(np.array([1, 2]), 4, 2), 6)
     1.166667

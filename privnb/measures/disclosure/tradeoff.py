@@ -122,8 +122,8 @@ def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shann
 def permute_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon", *, rng: Randomness) -> pd.Series:
     """Yield, without end, the `privacy_losses` of the same classes with randomly permuted sensitive values.
 
-    Small classes differ from the whole table by chance alone. The difference also counts as a loss, because others
-    judge people by the class, but it reveals nothing true about a person. See `gains.permute_gains`.
+    Small classes differ from the whole table by chance alone. Such a difference also counts as a loss, because people
+    are judged by their class, but the difference reveals nothing true about a person. See `gains.permute_gains`.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def support_error(true: ByItems, found: ByItems) -> float:
 
 
 def identity_errors(true: Any, found: Any) -> tuple[float, float]:
-    """Return the number of falsely found and the number of missed itemsets, both divided by that of true itemsets.
+    """Return the numbers of falsely found and of missed itemsets, each divided by the number of true itemsets.
 
     Parameters
     ----------

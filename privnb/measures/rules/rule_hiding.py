@@ -51,7 +51,7 @@ register_measure(
 class SideEffects(NamedTuple):
     """Three shares of rules, the number of lost rules, and the number of ghost rules.
 
-    Lower shares are better. A share is NaN if there are no rules of which it is a share.
+    Lower shares are better. A share is NaN if the number of rules in the denominator is 0.
     """
 
     hiding_failure: float

@@ -147,7 +147,7 @@ def _rotated() -> Row:
     """Return the mean variance of the difference between two rotated or reflected scores and the original scores.
 
     The two scores are uncorrelated, and the mean is over all rotations and reflections. The mean over evenly spaced
-    angles is exact, because the variance contains only squares of sines and cosines.
+    angles is exact, because such angles give the exact means of sines, cosines and their squares.
     """
     every = []
     for angle in np.radians(np.arange(0, 360, 30)):

@@ -89,7 +89,7 @@ def measure_known_attributes(
     min_count : int
         Counts below this number are withheld.
     store : str
-        The folder for finished results. If it is empty, no results are kept.
+        The folder for finished results. If `store` is empty, no results are kept.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def compare_gains(results: Results) -> Any:
 def _marks(results: pd.DataFrame) -> pd.DataFrame:
     """Return one row per mark, with the workload as `target` and with the columns `setting`, `who` and `chance`.
 
-    The rows of the adversary are those of `best_adversary`; they have an empty `target`.
+    The rows of the adversary come from `best_adversary`, and have an empty `target`.
     """
     rows = average_gains(results)
     rows = pd.concat([best_adversary(rows), rows[rows.measure != "accuracy_gain"]]).sort_index()

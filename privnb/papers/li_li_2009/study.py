@@ -180,7 +180,7 @@ def measure_trade_off(
     distance, support, min_count
         See `trade_off.Losses`.
     store : str
-        The folder for finished results. If it is empty, no results are kept.
+        The folder for finished results. If `store` is empty, no results are kept.
 
     Returns
     -------
