@@ -113,9 +113,9 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = MAX_ITEMS) -> I
     Parameters
     ----------
     baskets : Baskets or Weighted
-        The records, or another type with the same `items`, `kinds`, `counts` and length.
+        The records, or an object of another type with `items`, `kinds`, `counts` and a length.
     support : float
-        The minimum share of the records that have the itemset, above 0 and at most 1.
+        The minimum share of records that must have an itemset, above 0 and at most 1.
     most : int
         The maximum number of items in an itemset, at least 1.
 

@@ -69,7 +69,7 @@ class PrivacyModel(Validated, ABC):
         The direction that protects better: a class satisfies the bound if its level is at least ("higher") or at most
         ("lower") the bound.
     sensitive : str or None
-        The attribute whose values the model counts, as a parameter; None for a model of sizes.
+        The attribute whose values the model counts, which is a parameter of the model; None for a model of sizes.
     of_sizes : bool
         Whether the model bounds only the number of indistinguishable people, whatever values it reads.
     of_commonest : bool
@@ -137,7 +137,10 @@ class PrivacyModel(Validated, ABC):
         return np.clip((self.level(counts, whole) - self.bound) / (self.most - self.bound), 0, 1)
 
     def exposed(self, counts: Array) -> IntArray | None:
-        """Return, as an integer array (classes,), the column of the value that explains each class's level; or None."""
+        """Return, as an integer array (classes,), the column of the value that explains each class's level.
+
+        The result is None if no single value explains a level.
+        """
         return counts.argmax(axis=1) if self.of_commonest else None
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:

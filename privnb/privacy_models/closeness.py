@@ -49,8 +49,8 @@ class TCloseness(PrivacyModel):
     ValueError
         If the bound is outside its range, or if the distance is unknown.
 
-    Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
-    attributes.
+    Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007, for the model and for the distances between numerical
+    and between categorical values.
     """
 
     t: Annotated[float, between(0, 1 - EXACT, "every class lies within 1")]

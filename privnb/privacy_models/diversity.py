@@ -91,7 +91,7 @@ class EntropyDiversity(PrivacyModel):
         return np.exp(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
 
     def breaking(self, counts: Array, whole: Any = None) -> Array:
-        """Return the minimum share of each class in parts that violate the model."""
+        """Return the minimum share of each class that is in parts violating the model."""
         # The entropy of a class is at least the mean entropy of its parts.
         return np.clip(1 - np.log(self.level(counts)) / np.log(self.l), 0, 1)
 
@@ -101,8 +101,8 @@ class RecursiveDiversity(PrivacyModel):
     """The most common value of a class occurs less than `c` times as often as the `l`-th and all rarer values together.
 
     The level is the count of the most common value divided by the total count of the l-th most common value and all
-    rarer values; a class satisfies every c above its level. The level is above 0, and infinite if fewer than l values
-    occur; a lower level protects better.
+    rarer values; a class satisfies the model for every c above the level of the class. The level is above 0, and
+    infinite if fewer than l values occur; a lower level protects better.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class FrequencyDiversity(PrivacyModel):
     Parameters
     ----------
     l : float
-        The bound on the share of one value, as 1 in `l`; above 1.
+        The reciprocal of the largest share of members that may have the same value, above 1.
     sensitive : str
 
     Source: Li and Li, KDD 2009, section 2; Xiao and Tao, "Anatomy", VLDB 2006.
@@ -166,7 +166,7 @@ class FrequencyDiversity(PrivacyModel):
         return counts.sum(axis=1) / counts.max(axis=1)
 
     def breaking(self, counts: Array, whole: Any = None) -> Array:
-        """Return the minimum share of each class in parts that violate the model."""
+        """Return the minimum share of each class that is in parts violating the model."""
         return np.clip((1 / self.level(counts) - 1 / self.l) / (1 - 1 / self.l), 0, 1)
 
 

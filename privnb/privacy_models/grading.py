@@ -1,4 +1,4 @@
-"""Grading of a table by its equivalence classes: their sizes, and the level that the table reaches for each model.
+"""Grading of a table by the sizes of its equivalence classes, and by the level that it reaches for each model.
 
 Each model defines its gradings (`Graded`); the level of a table does not depend on the bound of a model.
 """
@@ -101,7 +101,7 @@ def grade(
     -------
     DataFrame
         The columns `measure`, `value`, `unit` ("share": 0 to 1) and `meaning`. Some values are small counts of people,
-        which are for the owner of the table and not for a report.
+        so the result is for the owner of the table and not for a report.
 
     Raises
     ------

@@ -484,8 +484,8 @@ def check_one_record_each(what: str, dataset: Microdata) -> None:
 def widen_to_public_ends(release: Release) -> Release:
     """Return the release without labels that end at one person's value, except in columns that a study keeps exact.
 
-    The classes of the result are unions of the old classes. Models of shares and of sizes therefore still hold, but
-    models of presence in a population may not.
+    The classes of the result are unions of the classes of `release`. Models of shares and of sizes therefore still
+    hold, but models of presence in a population may not.
     """
     return release.widened([name for name in release.labelled if not release.hierarchies[name].exact])
 

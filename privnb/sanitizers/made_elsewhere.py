@@ -104,7 +104,7 @@ class MadeElsewhere(Sanitizer):
 
     @classmethod
     def contract_examples(cls, schema: Any) -> list[MadeElsewhere]:
-        """Return no example, because a file is made from one table."""
+        """Return an empty list, because a file belongs to one table."""
         return []
 
     def read(self, dataset: Dataset) -> ForeignFile:

@@ -27,7 +27,7 @@ def announce_compiling() -> Iterator[None]:
 
 
 def drop_stale_kernels(kernel: Any) -> None:
-    """Make numba compile all kernels of a folder again after a change to any file.
+    """Make numba compile all kernels of a folder again after a change to any file in the folder.
 
     Numba looks for changes only in the file of each kernel, not in the files of other kernels that are compiled into
     this kernel. `kernel` is one of the kernels of the folder.

@@ -37,10 +37,10 @@ def greedy_k_member(
 
     The diameter of a cluster is the sum of its extents, each as a fraction of the attribute's widest extent. The cost
     of a cluster is its size times its diameter. A cluster starts at the unassigned record that is furthest from the
-    seed of the previous cluster; the first cluster starts at the record that is furthest from record `start`. The
-    cluster then takes the record that adds the least cost, k - 1 times. Fewer than k records are left over; in the
-    order of their index, each of these records joins the cluster to which it adds the least cost. Among records with
-    equal costs, the one with the lowest index is taken; costs are integers, so equality is exact.
+    seed of the previous cluster; the first cluster starts at the record that is furthest from record `start`. Then, k -
+    1 times, the record that adds the least cost joins the cluster. Fewer than k records are left over; in the order of
+    their index, each of these records joins the cluster to which it adds the least cost. Among records with equal
+    costs, the one with the lowest index is taken; costs are integers, so equality is exact.
 
     `grown`: a function of the records of a cluster (an integer array) and of a number, 0 in the first call: the
     previous call for the cluster had only this number of its first records. The function returns whether the cluster is

@@ -262,8 +262,8 @@ class OfCells:
 class OfClasses:
     """A loss that depends on the sizes of classes or on their counts of `target`.
 
-    The loss never falls when classes that are not suppressed merge. `least`: a lower bound of the loss of each node,
-    which the search raises as it examines nodes.
+    The loss never falls when unsuppressed classes merge. `least`: a lower bound of the loss of each node, which the
+    search raises as it examines nodes.
     """
 
     def __init__(self, lattice: Lattice, name: str, target: str | None = None) -> None:

@@ -30,7 +30,7 @@ _RANGE, _PENALTY, _GAIN = range(len(SPLIT_ATTRIBUTES))
 
 
 def _inner(kernel: Kernel) -> Kernel:
-    """Compile a function that only kernels call."""
+    """Compile a function that is called only by kernels."""
     return njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(kernel)  # type: ignore[call-overload]
 
 
@@ -221,7 +221,7 @@ def _propose(
     rows: CutRows, shape: Geometry, how: CutRule, begin: Array, end: Array, pending: Array, ranks: Array, tries: Array,
     part: IntArray, parts: IntArray,
 ) -> None:  # fmt: skip
-    """For each pending group, write the next cut that leaves all parts large enough, if there is such a cut.
+    """Write, for each pending group, the next cut that leaves all parts large enough, if there is such a cut.
 
     `tries` contains, for each group, the position of the next cut in the order of preference. This order consists of
     the attributes in the order of `ranks` and, within each attribute, of the cuts that the split point offers.
@@ -545,7 +545,7 @@ def _cut_line(
     rows: CutRows, shape: Geometry, how: CutRule, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
     distinct: Int, part: IntArray,
 ) -> tuple[Int, Int]:  # fmt: skip
-    """Write a cut between two positions, see `_cut`: positions up to a threshold are part 0, the others are part 1."""
+    """Write a cut between two positions, see `_cut`: positions up to a threshold are part 0, all others are part 1."""
     count, values, places, median = space.held, space.values, shape.places, how.median
     if median == _BEST:
         worth = _worths(rows, b, e, a, values, distinct, space.table)

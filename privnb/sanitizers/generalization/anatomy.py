@@ -28,14 +28,14 @@ SensitiveName = Annotated[str, lambda name, value: expect.text(name, value, "a s
 class Anatomy(Sanitizer):
     """Publish exact quasi-identifiers, and list sensitive values in buckets of at least `l` different values.
 
-    A bucket has l to 2 l - 1 records, and each of its values of the attribute `sensitive` occurs once. The release
+    A bucket has l to 2 l - 1 records, which all have different values of the attribute `sensitive`. The release
     therefore claims `FrequencyDiversity(l)`, which implies distinct and entropy l-diversity. Quasi-identifiers do not
     affect the choice of buckets; a release discloses them, as a release of `Bucketize` does. Other sensitive attributes
     are listed in the same buckets without a promise: all records of a bucket may have the same value.
 
     Each bucket gets a random record of each of the l values that have the most records left; among values with equal
-    counts, the first values in sorted order are taken. At most one record per value is left over; this record joins a
-    random bucket that does not contain its value.
+    counts, the first values in sorted order are taken. At most one record per value is left over; each of these records
+    joins a random bucket that does not contain its value.
 
     Parameters
     ----------

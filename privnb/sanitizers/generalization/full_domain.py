@@ -64,7 +64,7 @@ class FullDomain(ModelBasedSanitizer):
     than 65,536 combinations, the search uses fewer public intervals. Any other attribute has two levels, the exact
     value and `*`: give the attribute a taxonomy or intervals if two levels are too coarse. For any number of records,
     the search takes seconds for 65,536 combinations, and half a minute or more for 262,144 combinations, such as six
-    numbers with eight levels each. State fewer widths if this is too long.
+    numbers with eight levels each. State fewer widths if the search takes too long.
 
     Records whose class violates a model are suppressed (every quasi-identifier is `*`). Together, the suppressed
     records form one class of the release, **which must also satisfy the models**. As long as this class violates a
@@ -95,7 +95,7 @@ class FullDomain(ModelBasedSanitizer):
         "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
         "classification metric".
     target : str, optional
-        The attribute to be predicted, only with loss="classification metric".
+        The attribute to be predicted; required with loss="classification metric", and not allowed with any other loss.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class FullDomain(ModelBasedSanitizer):
 
     Source: Samarati, IEEE TKDE 13(6), 2001 (full domain with a suppression limit); LeFevre, DeWitt, Ramakrishnan,
     "Incognito", SIGMOD 2005 (a model that fails at a node fails at all lower nodes). Deviations: solutions are ranked
-    by their loss, not by their height, and suppressed records are a class.
+    by their loss, not by their height, and suppressed records form a class.
     """
 
     suppress: Annotated[float, _suppress] = 0
@@ -117,7 +117,7 @@ class FullDomain(ModelBasedSanitizer):
 
     @classmethod
     def from_models(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
-        """Return a sanitizer with these models that may suppress 5% of the records.
+        """Return a sanitizer that enforces these models and may suppress 5% of the records.
 
         Without suppression, one record that resembles no other record would decide all levels.
         """

@@ -49,7 +49,8 @@ class Mondrian(ModelBasedSanitizer):
         models allow a cut (only with split_attribute="gain"). Papers write "median" for any of these rules, and the
         numbers in these papers depend on the choice.
     workload : str
-        The attribute about which the information gain is computed, only with split_attribute="gain".
+        The attribute about which the information gain is computed; required with split_attribute="gain", and not
+        allowed with any other rule.
 
     Source: LeFevre, DeWitt, Ramakrishnan, ICDE 2006 ("Mondrian") and KDD 2006 ("Workload-Aware Anonymization").
 

@@ -29,10 +29,10 @@ def _attributes(name: str, value: object) -> None:
 
 @dataclass(frozen=True)
 class Suppress(Sanitizer):
-    """Replace every quasi-identifier, every sensitive attribute, or the attributes that you name with `*`.
+    """Suppress (publish as `*`) every quasi-identifier, every sensitive attribute, or the attributes that you name.
 
-    If every quasi-identifier or every sensitive attribute is replaced, an adversary who knows quasi-identifiers learns
-    no more than the overall distribution of the sensitive attribute in the table.
+    If every quasi-identifier or every sensitive attribute is suppressed, an adversary who knows quasi-identifiers
+    learns no more than the overall distribution of the sensitive attribute in the table.
 
     Parameters
     ----------

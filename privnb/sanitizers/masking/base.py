@@ -1,4 +1,4 @@
-"""Base classes of the sanitizers that mask values, and functions for the numbers that they change."""
+"""Base classes of the sanitizers that mask values, and functions for the numbers that these sanitizers change."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ class Condensation(NumberMasking):
         data.
 
     Source: Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining", EDBT 2004, section 2. The
-    paper draws uniformly for lack of further knowledge, and assumes that a group is uniform along its eigenvectors.
+    paper uses uniform draws because nothing else is known about a group, and assumes that a group is uniform along its
+    eigenvectors.
     """
 
     k: People = 10

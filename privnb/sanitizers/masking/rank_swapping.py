@@ -1,4 +1,4 @@
-"""Rank swapping: values are exchanged for values of nearby ranks."""
+"""Rank swapping: values are swapped with values of nearby ranks."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class TopBottomCoding(NumberMasking):
         return columns, {"note": " ".join(notes)}
 
     def _excess(self, attribute: Attribute, coded: Array) -> Iterator[str]:
-        """Yield a warning for each end at which far more numbers become the threshold than requested."""
+        """Yield a warning for each end at which far more numbers become the threshold than were requested."""
         name = attribute.name
         for end, threshold, stated in (("bottom", coded.min, self.bottom), ("top", coded.max, self.top)):
             share = float((coded == threshold()).mean()) if len(coded) else 0.0

@@ -1,4 +1,4 @@
-"""Random projection of numbers to fewer columns, which preserves distances in expectation."""
+"""Random projection, which maps numbers to fewer columns and preserves distances in expectation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from privnb.sanitizers.multiplicative.base import Multiplicative, TwoOrMore
 class RandomProjection(Multiplicative):
     """Project the numeric quasi-identifiers of each record to fewer columns by one secret Gaussian matrix.
 
-    Inner products and squared distances stay the same in expectation: the variance of the inner product of x and y is
+    Inner products and squared distances stay the same in expectation. The variance of the inner product of x and y is
     (|x|^2 |y|^2 + (x.y)^2) / dimensions, which is large for few columns. Even an adversary who knows the matrix lacks
     one number for each column that the projection removes.
 

@@ -280,7 +280,7 @@ class Geometric(_TwoSided):
 
 
 class _Envelopes(NamedTuple):
-    """The likeliest explanation of a noisy number from each side.
+    """The most likely explanations of a noisy number by a value on its left and by a value on its right.
 
     `left` and `right`, two arrays (m,): for each value with a positive probability, the largest probability on its left
     or on its right, after a decay over the distance to the value. `gaps` (m - 1,): the distances between neighbors.
@@ -486,7 +486,7 @@ class Transition(Validated, Law):
 
 @dataclass(frozen=True)
 class Part(Validated, Law):
-    """One of several columns that a matrix over their joint domain draws together.
+    """The law of one of several columns that are drawn together by a matrix over their joint domain.
 
     The information in the cells of a part depends on the distribution of the other columns, and therefore has no closed
     form.

@@ -44,7 +44,7 @@ class OneHot(Law):
         return f"flips of an attribute's zeros and ones, epsilon {self.epsilon:g}"
 
     def amplification(self, size: int) -> float:
-        """Return the largest ratio of two likelihoods of the same published value."""
+        """Return the largest ratio of the likelihoods of a published value for two true values."""
         return float(np.exp(self.epsilon))
 
 

@@ -1,4 +1,4 @@
-"""Randomized response: categories replaced at random, so that a cell does not prove a person's answer."""
+"""Randomized response: categories are replaced at random, so that a cell does not prove a person's answer."""
 
 from __future__ import annotations
 

@@ -33,10 +33,11 @@ def _share(name: str, value: Any) -> None:
 class HybridMasking(Masking):
     """Move each record's numeric quasi-identifiers towards those of the nearest synthetic record.
 
-    The synthetic records come from a Latin hypercube. A record x and the synthetic record s that is nearest to it in
-    standard scores become a x + (1 - a) s or, for numbers above 0, x^a s^(1 - a). Either result is rounded to the
-    nearest step of the public domain. Other columns stay unchanged. Each row still belongs to its record; the larger
-    the share, the more the row resembles the record. The release promises nothing.
+    The synthetic records come from a Latin hypercube. A record x is replaced by a x + (1 - a) s, where s is the
+    synthetic record that is nearest to x in standard scores. If all numbers are above 0, the formula x^a s^(1 - a) is
+    also possible. Either result is rounded to the nearest step of the public domain. Other columns stay unchanged. Each
+    row still belongs to its record; the larger the share, the more the row resembles the record. The release promises
+    nothing.
 
     Parameters
     ----------

@@ -35,11 +35,11 @@ def _given(name: str, value: Any) -> None:
 class IPSO(Masking):
     """Replace each record's numeric quasi-identifiers with draws from their regression on sensitive attributes.
 
-    Given the values x that a record keeps, its numbers y are modeled as Gaussian with mean x B and covariance S. Method
-    "A" draws from that model. Method "B" adjusts the draws so that the regression in the release gives exactly the
-    estimate of B. Method "C" adjusts the draws so that the regression gives exactly the estimates of B and of S. The
-    numbers of "A" are rounded to the steps of the public domains. The numbers of "B" and "C" are not rounded, because
-    rounding would change the estimates, and they may exceed the domains.
+    Given the values x that a record keeps, the numbers y of the record are modeled as Gaussian with mean x B and
+    covariance S. Method "A" draws from that model. Method "B" adjusts the draws so that the regression in the release
+    gives exactly the estimate of B. Method "C" adjusts the draws so that the regression gives exactly the estimates of
+    B and of S. The numbers of "A" are rounded to the steps of the public domains. The numbers of "B" and "C" are not
+    rounded, because rounding would change the estimates; these numbers may exceed the domains.
 
     Each row still belongs to its record, with its own sensitive values and categories; only the numbers are synthetic.
     The release promises nothing.

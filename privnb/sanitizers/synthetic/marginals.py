@@ -223,7 +223,7 @@ class _Check:
         column, width = self._tallies.get(model, (np.zeros(len(published[0][1]), dtype=np.int64), 1))
 
         def values(i: int, vertices: Iterable[Vertex]) -> tuple[IntArray, IntArray]:
-            """Return a number for the records that agree in the known `vertices`, and their counts of each value."""
+            """Return the group of each record by the known `vertices`, and the counts of each value in each group."""
             group = together.grouped(i, [vertex for vertex in vertices if vertex[0] in known])[published[i][1]]
             return group, counts.tabulate(group, column, (int(group.max()) + 1, width))
 
@@ -439,7 +439,7 @@ def _likely(
 
 
 def _hierarchies(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hierarchy of every published attribute; exact labels cover only themselves."""
+    """Return the hierarchy of every published attribute; if none is given, labels cover only themselves."""
     return {name: given[name] if name in given else flat(schema[name]) for name in schema.published}
 
 

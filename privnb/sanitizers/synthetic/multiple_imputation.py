@@ -31,11 +31,11 @@ class MultipleImputation(Synthetic):
     The release has as many records as the table. In each part, the first column is drawn with the shares of a Bayesian
     bootstrap, and each further column is drawn given the columns before it. A number is drawn from its Bayesian linear
     regression, limited to its domain and rounded to the nearest step. A category is drawn from a decision tree that is
-    fitted to a bootstrap sample, with the shares in a leaf of at least 20 records. Parameters therefore vary between
-    the parts according to their uncertainty, and an analyst who compares the parts sees how certain a result is. The
-    column "imputation" contains the number of each row's part. First, missing numbers are replaced by numbers drawn
-    from their columns, and the provenance counts the drawn numbers. The release promises nothing. No row derives from a
-    single record.
+    fitted to a bootstrap sample, with the shares in a leaf of at least 20 records. The parameters of the models
+    therefore vary between the parts according to the uncertainty of the parameters, and an analyst who compares the
+    parts sees how certain a result is. The column "imputation" contains the number of each row's part. First, missing
+    numbers are replaced by numbers drawn from their columns, and the provenance counts the drawn numbers. The release
+    promises nothing. No row derives from a single record.
 
     Parameters
     ----------

@@ -44,10 +44,11 @@ class SuppressedTable(NamedTuple):
 def suppress_small_counts(table: TableOfCounts, min_count: MinCount, *, width: Count | None = None) -> SuppressedTable:
     """Suppress the counts from 1 to below `min_count`, and further counts so that each small count is uncertain.
 
-    The function protects one small count at a time. Each time, it suppresses the smallest number of further counts and,
-    among equal numbers, the smallest counts. An empty cell is not sensitive: zeros are published unless they protect
-    another count. Afterwards, a separate program computes the bounds of every small count from the published table. The
-    bounds hold against adversaries without further knowledge; a person who is one of two people in a cell knows more.
+    The function protects one small count at a time. Each time, the function suppresses the smallest number of further
+    counts and, among equal numbers, the smallest counts. An empty cell is not sensitive: zeros are published unless
+    they protect another count. Afterwards, a separate program computes the bounds of every small count from the
+    published table. The bounds hold against adversaries without further knowledge; a person who is one of two people in
+    a cell knows more.
 
     Parameters
     ----------

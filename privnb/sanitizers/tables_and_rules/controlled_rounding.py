@@ -67,8 +67,8 @@ def round_counts(table: TableOfCounts, base: Base, *, rng: Randomness) -> Rounde
     Raises
     ------
     SanitizationError
-        If no rounding adds up, which is possible with three or more attributes, or if a small count has narrower
-        bounds.
+        If no rounding adds up, which is possible with three or more attributes, or if the two bounds of a count below
+        `base` differ by less than `base` - 1.
     """
     if table.counts.dtype.kind not in "iu":
         raise UsageError("`table` must have whole counts; got expected counts.")

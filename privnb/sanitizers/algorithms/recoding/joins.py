@@ -22,7 +22,8 @@ def join(table: PricedRows, classes: IntArray, short: BoolArray, k: int) -> IntA
     - `classes`: integer array (m,).
 
     The cheapest class joins first. A union of classes remains short as long as it has fewer than k records. Returns the
-    classes as an integer array (m,), numbered from 0 in the order of the classes that they joined.
+    classes as an integer array (m,), numbered from 0 in the order of the former numbers of the classes that other
+    classes joined.
     """
     return np.unique(_join_all(table, classes, short, k), return_inverse=True)[1]
 

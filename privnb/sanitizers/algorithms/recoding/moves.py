@@ -32,7 +32,7 @@ def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> No
     """Lower the total cost by moves out of the classes in which a point has `changed`, and change `classes` in place.
 
     - `table`: `PricedRows` of m points.
-    - `classes`: integer array (m,); gaps in the numbers remain.
+    - `classes`: integer array (m,); gaps in the numbers of the classes remain.
     - `changed`: bool array (m,), which afterwards marks the points that moved.
     """
     tree = plant(table, classes)

@@ -111,7 +111,7 @@ def hide_exactly(baskets: SomeBaskets, rules: Rules, *, support: Share, seconds:
 
 
 def _breaking(held: Sequence[set[int]]) -> Iterator[set[int]]:
-    """Yield sets of items that are worth deleting together from a record with these sensitive itemsets.
+    """Yield sets of items that are worth deleting together from a record that has the sensitive itemsets `held`.
 
     Each item of a set breaks an itemset that no other item of the set breaks.
     """
