@@ -90,7 +90,7 @@ def match_by_columns(rows: FloatArray) -> Map:
 
 
 def match_by_distributions(rows: FloatArray, values: FloatArray) -> Map:
-    """Return the map from rows to guesses in which each attribute is the component with the most similar distribution.
+    """Return the map from rows to guesses that assigns to each attribute the component with the nearest distribution.
 
     `rows`: float array (n, d); `values`: float array (p, d), whose columns are samples of the distributions of the
     attributes.

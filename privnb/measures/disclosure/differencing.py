@@ -1,7 +1,7 @@
-"""Differencing: the information that two releases of the same people reveal together, and neither reveals alone.
+"""Differencing, the disclosure by two releases of the same people that neither of the two releases causes alone.
 
-An adversary holds both releases and knows the quasi-identifiers of a person. In each release, the adversary finds the
-class that covers the person. Three comparisons of the two classes are counted:
+An adversary has both releases and knows the quasi-identifiers of a person. In each release, the adversary finds the
+class that covers the person. The functions make three comparisons of the two classes:
 
 | comparison | reveals | function |
 |---|---|---|
@@ -10,14 +10,14 @@ class that covers the person. Three comparisons of the two classes are counted:
 | the counts of both classes | the values of people who are in one release only | `subtract_classes` |
 
 All functions take the class of each record in each release as integer arrays (n,) from 0. A record that is not in a
-release has the class `ABSENT`, and is compared with the other absent records: if rows can be matched, the rows that
-only one release has are those of people who were added or dropped.
+release has the class `ABSENT` in this release, and is compared with the other absent records. If rows can be matched,
+the rows that only one release has are the rows of people who were added or dropped.
 
 References
 ----------
-Ganta, Kasiviswanathan, Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008, section 2: the
-intersection attack. Byun, Li, Bertino, Li, Sohn, "Privacy-preserving incremental data dissemination", Journal of
-Computer Security 17, 2009: the difference attack, and the tracing of records.
+Ganta, Kasiviswanathan, Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008, section 2, for
+the intersection attack. Byun, Li, Bertino, Li, Sohn, "Privacy-preserving incremental data dissemination", Journal of
+Computer Security 17, 2009, for the difference attack and the tracing of records.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,9 @@ UNKNOWN = -1  # the code of a cell that is not a value, such as a label or `*`
 
 
 def join_classes(old: IntArray, new: IntArray) -> IntArray:
-    """Return the joint class of each record, integer array (n,) from 0: the records with equal classes in both.
+    """Return the joint class of each record, as an integer array (n,) of numbers from 0.
+
+    Records with the same class in the old release and the same class in the new release have the same joint class.
 
     Parameters
     ----------
@@ -43,12 +45,12 @@ def join_classes(old: IntArray, new: IntArray) -> IntArray:
 
     Examples
     --------
-    Two releases with classes of two of the same four people have joint classes of one person each:
+    If two releases divide the same four people into different classes of two people, each joint class has one person:
 
     >>> join_classes(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])).tolist()
     [0, 1, 2, 3]
 
-    A person who was added to a class is alone in a joint class:
+    A person who was added to a class is the only person in a joint class:
 
     >>> join_classes(np.array([0, 0, ABSENT]), np.array([0, 0, 0])).tolist()
     [1, 1, 0]
@@ -58,7 +60,7 @@ def join_classes(old: IntArray, new: IntArray) -> IntArray:
 
 
 def list_class_values(classes: IntArray, codes: IntArray, shape: tuple[int, int]) -> BoolArray:
-    """Return the sensitive values that a person in each class may have, as a boolean array (classes + 1, values).
+    """Return which sensitive values a person in each class may have, as a boolean array (classes + 1, values).
 
     The last row is for people who are not in the release, who may have any value.
 
@@ -67,7 +69,7 @@ def list_class_values(classes: IntArray, codes: IntArray, shape: tuple[int, int]
     classes, codes : integer array (rows,)
         The class and the value of each row. A row with the code `UNKNOWN` may have any value.
     shape : pair of int
-        The numbers of classes and of values.
+        The number of classes, and the number of values.
 
     Examples
     --------
@@ -83,15 +85,15 @@ def list_class_values(classes: IntArray, codes: IntArray, shape: tuple[int, int]
 
 
 def find_common_values(of_old: BoolArray, of_new: BoolArray, old: IntArray, new: IntArray) -> BoolArray:
-    """Return the values that occur in both classes of each record, as a boolean array (n, values).
+    """Return which values occur in both classes of each record, as a boolean array (n, values).
 
-    This is the intersection attack, which does not match rows: an adversary who knows only the two classes of a person
-    concludes that the person has one of these values.
+    The function performs the intersection attack, which does not match rows. An adversary who knows only the two
+    classes of a person concludes that the person has one of the values in both classes.
 
     Parameters
     ----------
     of_old, of_new : boolean array (classes + 1, values)
-        The results of `list_class_values`.
+        The results of `list_class_values` for the old and for the new release.
     old, new : integer array (n,)
         The class of each record in each release.
 
@@ -107,17 +109,19 @@ def find_common_values(of_old: BoolArray, of_new: BoolArray, old: IntArray, new:
 
 
 class Differences(NamedTuple):
-    """The differences between the counts of two releases, by region.
+    """The differences between the counts of values in two releases, by region.
 
-    A region is a smallest set of classes of one release that holds the same shared records as a set of classes of the
-    other release. Shared records cancel out in the difference of the two counts of a region.
+    Records that are in both releases are shared. A region is a smallest set of classes of one release that contains the
+    same shared records as a set of classes of the other release. Shared records cancel out in the difference between
+    the two counts of a region.
 
     Attributes
     ----------
     region : integer array (n,)
         The region of each record, from 0; `ABSENT` for a record that neither release has.
     added, dropped : integer array (regions, values)
-        The number of records with each value that the new release has in addition, and that it lacks.
+        The number of records with each value that only the new release has, and the number that only the old release
+        has.
     """
 
     region: IntArray
@@ -125,14 +129,14 @@ class Differences(NamedTuple):
     dropped: IntArray
 
     def find_revealed(self, is_added: BoolArray, k: int) -> BoolArray:
-        """Return which of the people who were added or dropped the differences reveal.
+        """Return whether the differences reveal each person who was added or dropped.
 
-        A person is revealed if fewer than `k` records of the person's region remain in the difference.
+        A person is revealed if the number of records that remain in the difference of the person's region is below `k`.
 
         Parameters
         ----------
         is_added : boolean array (n,)
-            The records that only the new release has; the others of the compared records are those that only the old
+            True for records that only the new release has. The other compared records are those that only the old
             release has.
         k : int
 
@@ -143,12 +147,12 @@ class Differences(NamedTuple):
         return np.where(is_added, *((0 < left) & (left < k) for left in self._left)) & (self.region != ABSENT)
 
     def find_certain(self, is_added: BoolArray, codes: IntArray) -> BoolArray:
-        """Return for which people, added or dropped, the difference has a single value, which is theirs.
+        """Return whether the only value in the difference is the value of each person who was added or dropped.
 
         Parameters
         ----------
         is_added : boolean array (n,)
-            As in `find_revealed`.
+            See `find_revealed`.
         codes : integer array (n,)
             The value of each record.
 
@@ -163,7 +167,7 @@ class Differences(NamedTuple):
 
     @property
     def _left(self) -> tuple[IntArray, IntArray]:
-        """The number of added and of dropped records that remain in the region of each record, two arrays (n,)."""
+        """The numbers of added and of dropped records that remain in each record's region, as two arrays (n,)."""
         added, dropped = (side.sum(axis=1)[self.region] for side in (self.added, self.dropped))
         return added, dropped
 
@@ -171,24 +175,25 @@ class Differences(NamedTuple):
 def subtract_classes(
     old: IntArray, new: IntArray, old_codes: IntArray, new_codes: IntArray, values: int
 ) -> Differences:
-    """Subtract the counts of the old release from those of the new release, region by region.
+    """Return, by region, the counts of the new release minus the counts of the old release.
 
-    This is the difference attack, which does not match rows: the people who were added to a region are the difference
-    of the two counts of the region, and their values are the difference of the two multisets of values. A value that
-    one person brings and another person takes away cancels out.
+    The function performs the difference attack, which does not match rows. The number of people who were added to a
+    region is the difference between the two counts of the region, and the values of these people are the difference
+    between the two multisets of values. If one added person and one dropped person have the same value, the value
+    cancels out.
 
     Parameters
     ----------
     old, new : integer array (n,)
         The class of each record in each release.
     old_codes, new_codes : integer array (n,)
-        The value of each record in each release, from 0. A value of an absent record is not read.
+        The value of each record in each release, from 0. The function does not read the values of absent records.
     values : int
         The number of values.
 
     Examples
     --------
-    Two people have flu and gout. A third person with flu is added to their class:
+    One person has flu, another person has gout, and a third person with flu is added to the class of these two people:
 
     >>> old, new, codes = np.array([0, 0, ABSENT]), np.array([0, 0, 0]), np.array([0, 1, 0])
     >>> found = subtract_classes(old, new, codes, codes, 2)
