@@ -16,8 +16,9 @@ SEEDS = Path(__file__).parent / "data" / "seeds.csv"
 
 
 def own() -> dict[str, type[Sanitizer]]:
-    """Return the package's sanitizers by name."""
-    return {name: kind for name, kind in kinds().items() if kind.__module__.startswith("privnb.")}
+    """Return the package's sanitizers by name, without those that read a release from a file and draw nothing."""
+    made = {name: kind for name, kind in kinds().items() if not kind.reads_file}
+    return {name: kind for name, kind in made.items() if kind.__module__.startswith("privnb.")}
 
 
 def seeds() -> dict[str, int]:

@@ -301,7 +301,7 @@ def test_hierarchies_of_a_set(toy):
     assert dataset.hierarchies["sex"].label(0, 1) == "known"
     assert dataset.hierarchies["age"] == Intervals(Numbers(0, 99), (10, 100))
     (folder / "sex.csv").write_text("F;known;*\nM;known;*\n")
-    with pytest.raises(SchemaError, match=r"sex\.csv: the leaf \['\?'\] is missing"):
+    with pytest.raises(SchemaError, match=r"sex\.csv: the leaves \['\?'\] are missing \(1 in all\)"):
         load(path, "x")
 
 

@@ -49,5 +49,5 @@ def test_without_a_browser_the_report_is_refused_before_anything_runs(tmp_path, 
     monkeypatch.setattr(report, "build", None)
     assert cli.main(["report", "--pdf"]) == 5
     assert "neither is installed" in capsys.readouterr().err
-    with pytest.raises(ResourceError, match="Install a browser"):
+    with pytest.raises(ResourceError, match="Install Chromium or Chrome"):
         printing.browser()
