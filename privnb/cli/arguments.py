@@ -1,4 +1,4 @@
-"""The arguments that several subcommands have, and a parser whose errors are one sentence with a remedy."""
+"""The arguments that several subcommands have in common, and a parser whose errors suggest a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPTION = re.compile(r"-(?!\d|\.\d)[^\s=]+(=.*)?", re.DOTALL)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, which suggests the most similar valid word."""
+    """A parser; if a word in the arguments is not valid, the error suggests the most similar valid word."""
 
     more: Callable[[], str] = staticmethod(str)  # returns the text that follows the help
 

@@ -154,7 +154,7 @@ def _notices(args: Namespace) -> list[Notice]:
 
 
 def _list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the three criteria as values for programs, one for each variant and attribute."""
+    """Return the results for the three criteria as values for programs, one per variant and attribute."""
     from privnb.decision.by_policy import plain_number
 
     found = []
@@ -175,7 +175,7 @@ def _list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _describe_criterion(found: Mapping[str, Any]) -> str:
-    """Return a sentence on one of the three criteria."""
+    """Return a sentence about the result for one of the three criteria."""
     from privnb.runtime.numerals import write_percent, write_share
 
     what = ", ".join(filter(None, [found["variant"], found["target"]]))

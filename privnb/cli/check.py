@@ -330,7 +330,7 @@ def _count_cells(subject: _Subject) -> tuple[pd.DataFrame, IntArray | None]:
 
 
 def _star_cells(subject: _Subject, cells: pd.DataFrame, star: Star) -> pd.DataFrame:
-    """Return cells in which each missing quasi-identifier is `*`, unless `*` is a category of its own."""
+    """Return the cells, in which `*` replaces missing quasi-identifiers unless `*` is a separate category."""
     from privnb.privacy_models.star import star_missing
 
     described = subject.described.columns if subject.described else subject.schema

@@ -69,7 +69,7 @@ def run(args: Namespace) -> Answer:
 
 
 def is_card(path: str) -> bool:
-    """Return whether a file is a release card, by its name or by its content."""
+    """Return whether a file is a release card, judged by the name or the content of the file."""
     from privnb.tables.writing import CARD
 
     if path.endswith(CARD):
@@ -92,7 +92,7 @@ def _compare_cards(args: Namespace) -> dict[str, Any]:
 
 
 def _compare_releases(args: Namespace) -> tuple[dict[str, Any], str]:
-    """Return the comparison of two releases as plain values, and which caps of the policy the pair breaks."""
+    """Return the comparison of two releases as plain values, and a sentence about the caps that the pair breaks."""
     from privnb.datasets.dataset import load
     from privnb.decision import policies
     from privnb.decision.comparison import compare_releases

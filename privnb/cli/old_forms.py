@@ -44,7 +44,7 @@ def rewrite(arguments: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _apart(words: Sequence[str]) -> list[str]:
-    """Return the words, in which each old option and its value are two words."""
+    """Return the words, with each old option and its value split into two words."""
     old = {"--dataset", "--new", "--describe", "--release", "--quasi-identifiers", "--at-least-k"}
     found: list[str] = []
     for word in words:
@@ -79,7 +79,7 @@ def _words(command: str, words: Sequence[str]) -> list[str]:
 
 
 def _parameters(words: Sequence[str]) -> list[str]:
-    """Return the words, in which each parameter and its value are one word."""
+    """Return the words, with each parameter and its value joined to one word."""
     found: list[str] = []
     rest = [*words]
     while rest:

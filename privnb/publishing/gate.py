@@ -635,7 +635,7 @@ def _small_groups(release: Release, names: tuple[str, ...], rule: PublicationRul
 
 
 def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[str, ...]:
-    """Return the columns that must be left out so that at least `least` people share each combination.
+    """Return columns to leave out, so that at least `least` people share each combination of the other columns.
 
     Columns are added one by one, beginning with the quasi-identifiers, and in the order of their numbers of values. If
     an added column makes a group too small, the column is returned and is removed again before the next step.

@@ -104,7 +104,7 @@ def not_tried(card: Card) -> Sentences:
 
 @validated
 def evidence(card: Card) -> Sentences:
-    """Return one sentence for each framework on how the card answers the questions of reviewers."""
+    """Return one sentence for each framework about how the card answers the questions of reviewers."""
     return say(*write("decision/evidence", "overview", card.content))
 
 

@@ -150,7 +150,8 @@ def usable_cores() -> int:
 def share_cores() -> int:
     """Return the number of cores that this process should use, at least 1.
 
-    The number is that of the usable cores. In a report, the cores are shared equally among the running notebooks.
+    Outside a report, the result is the number of usable cores. In a report, the running notebooks share these cores
+    equally.
     """
     sharing = 1
     with contextlib.suppress(KeyError, OSError, ValueError):

@@ -22,7 +22,7 @@ READINGS = ("with predictions", "with all predictions")
 
 @validated
 def adversary_gains(results: Results) -> Worded:
-    """Return the finding about the most people whom a miner reaches, and by how many it exceeds the controls.
+    """Return the finding about the largest number of people whom a miner reaches, and its excess over the controls.
 
     The finding also has the number of people whom an attack by nearest neighbors reaches.
 
