@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from privnb.cli import tables
 from privnb.cli.answer import Answer, unmet_condition
 from privnb.cli.arguments import Parser, add_study, parse_assignment
+from privnb.cli.check import STARS
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def add_arguments(command: Parser) -> None:
         "--rows", choices=[*ROWS],
         help="the kind of rows: records in the order of the original table, or synthetic records (default: each row is "
         "matched with a record)",
+    )  # fmt: skip
+    command.add_argument(
+        "--star", choices=["own", "any", "conservative"], default="own",
+        help="the meaning of a suppressed or missing quasi-identifier in class sizes and for an adversary: a category "
+        "of its own (default), a match of every value, or a match of every value that protects nobody else",
     )  # fmt: skip
     command.value(
         "--treatment",
@@ -89,12 +95,13 @@ def run(args: Namespace) -> Answer:
     sanitizer = MadeElsewhere(
         args.file, rows=ROWS.get(args.rows, "measured"), treatments=parse_treatments(args.treatment or ""),
         hierarchies=dict(args.hierarchy), holdout=args.holdout or "",
+        star=args.star,
     )  # fmt: skip
     found = assess_release(sanitizer, dataset, policy, seeds=args.seeds, store=args.store or "")
     card = found.make_card(dataset)
     if args.card:
         Path(args.card).write_text(card.text, encoding="ascii")
-    criteria = _list_criteria(found.results)
+    criteria = list_criteria(found.results)
     answer = list_lines(
         [*Worded("decision/card", card.content).parts, *write("decision/evidence", "overview", card.content)]
     )
@@ -102,7 +109,8 @@ def run(args: Namespace) -> Answer:
         _values(args, found, card.content, criteria),
         [
             *answer,
-            *map(_describe_criterion, criteria),
+            *map(describe_criterion, criteria),
+            STARS[args.star],
             *_describe_file(found.file, str(found.release.provenance.rows)),
             *_notices(args),
         ],
@@ -153,7 +161,7 @@ def _notices(args: Namespace) -> list[Notice]:
     ]
 
 
-def _list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
+def list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the results for the three criteria as values for programs, one per variant and attribute."""
     from privnb.decision.by_policy import plain_number
 
@@ -174,7 +182,7 @@ def _list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _describe_criterion(found: Mapping[str, Any]) -> str:
+def describe_criterion(found: Mapping[str, Any]) -> str:
     """Return a sentence about the result for one of the three criteria."""
     from privnb.runtime.numerals import write_percent, write_share
 
@@ -201,6 +209,7 @@ def _values(args: Namespace, found: Assessment, card: dict[str, Any], criteria: 
         "policy": found.decision.policy.name,
         "keeps": found.keeps,
         "rows": str(found.release.provenance.rows),
+        "star": args.star,
         "columns": {
             name: {"treated": column.treated, "forms": {str(form): cells for form, cells in column.forms.items()}}
             for name, column in found.file.columns.items()

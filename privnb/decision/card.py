@@ -29,11 +29,12 @@ from privnb.decision.release_risks import groups_at_risk, mean_and_worst, number
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
 from privnb.microdata.counts import count_people_by_group
-from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
 from privnb.microdata.schema import Attribute, Schema, to_text
 from privnb.microdata.treatment import KINDS, TRUE
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
+from privnb.privacy_models.star import Star
 from privnb.runtime import expect, validation
 from privnb.runtime.errors import InputError, MissingFileError
 from privnb.runtime.registry import first_paragraph
@@ -56,6 +57,7 @@ VALUES = (
     "perturbed",
     "synthetic",
 )  # the treatments after which a cell holds a single value, or *
+STARS_ONLY = r"^\*+$"  # cells of other tools that are suppressed
 K = KAnonymity.__name__  # the beginning of a claim of k-anonymity
 COUNTED = (
     "certainty_penalty", "change_rate", "mean_absolute_error", "utility_loss", "worse_than_trivial", "workload_utility",
@@ -233,7 +235,9 @@ def facts_of_file(path: Path, names: list[str], done: Part) -> Part:
     )
     k = None
     if names and true:
-        grades = grade(cells, names, None, None, times).set_index("measure").value
+        star: Star = done.get("parameters", {}).get("star", "own")
+        cells = cells if star == "own" else cells.replace(STARS_ONLY, SUPPRESSED, regex=True)
+        grades = grade(cells, names, None, None, times, star).set_index("measure").value
         k = int(grades["k achieved"])
     rows = len(cells) if times is None else int(np.sum(times))
     return {

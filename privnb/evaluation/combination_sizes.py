@@ -13,8 +13,10 @@ from privnb.measures.base import register_measure
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.privacy_models.star import Labels
 from privnb.runtime.validation import OneOrMore, at_least, validated
 from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
 MIN_CLASS_SIZE = 5  # people who share each published combination, unless the owner asks for more
 MinClassSize = Annotated[int, at_least(2, "one person shares a combination with nobody")]
@@ -68,7 +70,10 @@ class Combinations(Question):
                 "the rows are synthetic, so no combination belongs to a person. Attack the release with miners."
             )
         sizes, n = release.people_per_class, release.headcount
-        smallest, alone = int(sizes.min()), release.people_among(sizes[release.equivalence_classes] == 1)
+        star = case.sanitizer.star if isinstance(case.sanitizer, MadeElsewhere) else "own"
+        classes = Labels.of_release(star, release).confuse(sizes[:, None])
+        size_of_row = classes.counts[classes.class_of[release.equivalence_classes, 0], 0]
+        smallest, alone = int(size_of_row.min()), release.people_among(size_of_row == 1)
         rows = [
             case.row("smallest_combination", withholding.ReportedCount(smallest, n, rule=self._size)),
             case.row("alone", withholding.ReportedCount(alone, n), baseline=0),

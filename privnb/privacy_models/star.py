@@ -28,6 +28,7 @@ import numpy as np
 
 from privnb.microdata.counts import group_codes
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.lazy import pd
@@ -66,6 +67,18 @@ class Labels:
     star: Star
     columns: Sequence[tuple[IntArray, Array]]
 
+    @classmethod
+    def of_release(cls, star: Star, release: Release) -> Labels:
+        """Return the labels of the equivalence classes of a release; marks of missing values are `*`."""
+        if star == "own":
+            return cls(star, [*release.labels_alike.values()])
+        columns = []
+        for name, (codes, cells) in release.labels_alike.items():
+            domain = release.schema[name].domain
+            mark = None if domain is None else domain.missing
+            columns.append((codes, np.array([SUPPRESSED if cell == mark else cell for cell in cells], dtype=object)))
+        return cls(star, columns)
+
     def confuse(self, counts: IntArray) -> Confusable:
         """Return the classes, given the counts of values in each combination, integer array (combinations, values).
 
@@ -80,12 +93,10 @@ class Labels:
         any [5, 4, 2]
         conservative [3, 1, 5]
         """
-        every = np.arange(len(counts))
-        whole = np.repeat(every[:, None], counts.shape[1], axis=1)
-        whole = np.where(counts > 0, whole, -1)
-        hidden = self._hidden(len(counts))
-        if self.star == "own" or not hidden.any():
+        whole = np.where(counts > 0, np.arange(len(counts))[:, None], -1)
+        if self.star == "own":
             return Confusable(counts, whole)
+        hidden = self._hidden(len(counts))
         patterns = np.unique(hidden, axis=0, return_inverse=True)[1].ravel()
         groups = [np.flatnonzero(patterns == number) for number in range(patterns.max() + 1)]
         if self.star == "any":

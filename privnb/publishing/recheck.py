@@ -16,7 +16,7 @@ from privnb.microdata.schema import Categories, Schema, SchemaError
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.base import grade_release, why_ungraded
-from privnb.privacy_models.star import Labels, Star, star_missing
+from privnb.privacy_models.star import Labels, Star
 from privnb.publishing.gate import read_provenance
 from privnb.runtime import progress
 from privnb.runtime.registry import find_classes
@@ -93,8 +93,6 @@ def recount_models(
     cells, times = spreadsheets.read_unescaped(done, names, lambda written: table.counted(written, memory))
     if described is not None:
         cells = described.with_one_mark(cells)
-    if star != "own":
-        cells = star_missing(cells, [name for name in schema.quasi_identifiers if name in cells], schema)
     people = None if person is None else encode_values(cells[person])[0]
     cells = cells.drop(columns=[] if person is None else [person])
     seen = Schema(schema.dataset, tuple(schema[name] for name in there))
@@ -116,7 +114,7 @@ def _recount(model: PrivacyModel, release: Release, schema: Schema, star: Star) 
         level = float(grade_release(model, release))
         counts, whole = _counts(model, release)
         if star != "own":
-            counts = Labels(star, [*release.labels_alike.values()]).confuse(counts).counts
+            counts = Labels.of_release(star, release).confuse(counts).counts
             level = float(model.worst(model.level(counts, whole)))
     except Unreadable as error:
         return Recount(repr(model), None, None, str(error))

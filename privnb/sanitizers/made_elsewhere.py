@@ -19,6 +19,7 @@ from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Microdata
 from privnb.microdata.treatment import Rows
+from privnb.privacy_models.star import Star
 from privnb.runtime.lazy import pd
 from privnb.runtime.names import join_names
 from privnb.runtime.validation import Randomness
@@ -59,6 +60,9 @@ class MadeElsewhere(Sanitizer):
     holdout : str, optional
         A file with records of other people of the same population, in the columns of the dataset. Membership risk is
         measured against these people, and cannot be measured without them.
+    star : str
+        The meaning of `*` and of missing quasi-identifiers in class sizes, see `privacy_models.star`. If it is not
+        "own", an adversary does not exclude any row whose cells cover the values of a person.
 
     Raises
     ------
@@ -74,6 +78,7 @@ class MadeElsewhere(Sanitizer):
     treatments: Mapping[str, str] = field(default_factory=dict, hash=False)
     hierarchies: Mapping[str, str] = field(default_factory=dict, hash=False)
     holdout: str = ""
+    star: Star = "own"
     title = "Release made elsewhere"
     order_invariant = True
     reads_file = True
@@ -92,7 +97,8 @@ class MadeElsewhere(Sanitizer):
         files = {"path": Path(self.path).name, "holdout": self.holdout and Path(self.holdout).name}
         hierarchies = {name: Path(file).name for name, file in self.hierarchies.items()}
         stated = {"rows": self.rows, "treatments": dict(self.treatments), "hierarchies": hierarchies, **files}
-        return {name: value for name, value in stated.items() if value and value != "measured"}
+        found = {name: value for name, value in stated.items() if value and value != "measured"}
+        return found if self.star == "own" else found | {"star": self.star}
 
     def get_params(self, deep: bool = False) -> dict[str, Any]:
         """Return the parameters by name, with the names of files instead of their paths."""
@@ -100,7 +106,7 @@ class MadeElsewhere(Sanitizer):
 
     def changed_params(self) -> str:
         """Return the name of the release in results: the name of its file."""
-        return f"file={Path(self.path).name}"
+        return f"file={Path(self.path).name}" + ("" if self.star == "own" else f", star={self.star}")
 
     @classmethod
     def contract_examples(cls, schema: Any) -> list[MadeElsewhere]:
@@ -144,7 +150,13 @@ class MadeElsewhere(Sanitizer):
         release = self._released(dataset, released, facts, rng, drawn=False)
         if reason := explain_mismatch(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
-        return release
+        if self.star == "own":
+            return release
+        if release.people is not None:
+            raise SanitizationError(
+                f"`star` must be 'own' if the dataset has a key of people; got '{self.star}', which counts records."
+            )
+        return replace(release, provenance=replace(release.provenance, equal_records_alike=False))
 
     def _matched(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> Sanitized:
         """Return the rows in the order of the records that they match, and facts about the origin of the rows."""

@@ -9,11 +9,13 @@ from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.cli import answer
-from privnb.cli.assess import parse_treatments
+from privnb.cli.assess import describe_criterion, list_criteria, parse_treatments
 from privnb.datasets.dataset import load
 from privnb.decision import card
+from privnb.evaluation.evaluation_loop import ask
+from privnb.evaluation.risks.criteria import ExcessInference, ExcessSinglingOut
 from privnb.runtime.errors import UsageError
-from privnb.sanitizers import Mondrian
+from privnb.sanitizers import Identity, Mondrian
 
 SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
 CARD = json.loads(Path(card.__file__).with_name("card.schema.json").read_text(encoding="utf-8"))
@@ -62,6 +64,21 @@ def test_what_is_not_there_is_refused_before_anything_is_measured(files, capsys,
     assert assessed(capsys, files / "theirs.csv", "--card", tmp_path / "card.json")["status"] == 2
     assert (tmp_path / "card.json").read_text() == "{}"
     assert assessed(capsys, files / "theirs.csv", "--treatment", "age")["status"] == 2
+
+
+def test_the_criteria_are_values_and_sentences():
+    rows = ask(load(CLINIC), [(Identity(), 1, [ExcessInference("diagnosis"), ExcessSinglingOut()])])
+    found = list_criteria(rows)
+    jsonschema.validate(found, SCHEMA["$defs"]["assess"]["properties"]["criteria"])
+    assert [each["criterion"] for each in found] == ["inference", "singling_out", "singling_out"]
+    assert found[0]["value"] == pytest.approx((found[0]["attack"] - found[0]["control"]) / (1 - found[0]["control"]))
+    said = describe_criterion(found[0])
+    assert said.startswith("Excess inference (diagnosis): ")
+    assert "of 150 people of the table, for" in said
+    none = found[1] | {"value": 0.0, "attempts": None}
+    assert describe_criterion(none).endswith("0%, because no predicate singles out a released row.")
+    withheld = found[1] | {"value": None, "unknown": "withheld"}
+    assert describe_criterion(withheld).endswith("is not reported: withheld.")
 
 
 def test_treatments_are_pairs():

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from support.clinic import CLINIC
 
-from privnb.datasets.dataset import load
+from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.foreign_file import read_foreign
+from privnb.evaluation.combination_sizes import Combinations
 from privnb.evaluation.evaluation_loop import ask
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.certainty import Certainty
@@ -14,7 +15,7 @@ from privnb.evaluation.risks.identity import ReidentificationRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.memorization import Memorization
-from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import Rows
 from privnb.sanitizers import (
     FullDomain,
@@ -190,3 +191,29 @@ def test_a_file_with_an_identifier_is_refused(tmp_path):
     patients.table[[*patients.schema.published, exposed]].to_csv(path := tmp_path / "x.csv", index=False)
     with pytest.raises(SchemaError, match=f"must not publish '{exposed}', whose role is 'identifier'"):
         MadeElsewhere(str(path), rows="synthetic").sanitize(patients)
+
+
+def test_the_meaning_of_stars_applies_to_classes_and_linkage(people, tmp_path):
+    """By hand: the people with a suppressed town could have the row of each other person of the same age."""
+    names = ["age", "race"]
+    original = Dataset("three", people.table[[*names, "occupation"]].iloc[:6].reset_index(drop=True), *_three(people))
+    table = original.table.astype(object)
+    table["age"], table["race"] = 30, [*["White"] * 4, "Black", "White"]
+    original = Dataset("three", table, original.schema, original.hierarchies)
+    table.assign(race=[*["White"] * 3, "*", "*", "White"]).to_csv(path := tmp_path / "x.csv", index=False)
+    found = {}
+    for star in ("own", "any", "conservative"):
+        theirs = MadeElsewhere(str(path), star=star)
+        rows = ask(original, [(theirs, 1, [ReidentificationRisk(), Combinations()])], min_count=2)
+        rows = rows[(rows.group == "") & (rows.variant == "")].set_index("measure").value
+        found[star] = rows.smallest_combination, rows.identity_risk
+        assert ("star" in theirs.sanitize(original).provenance.public()["parameters"]) == (star != "own")
+    # Candidates of White people are all 6 rows, and those of the Black person are the 2 rows with *.
+    assert found["own"] == (2, pytest.approx(2 / 6))
+    assert found["any"] == (6, pytest.approx((5 / 6 + 1 / 2) / 6))
+    assert found["conservative"] == (4, pytest.approx((5 / 6 + 1 / 2) / 6))
+
+
+def _three(people):
+    schema = Schema("three", tuple(people.schema[name] for name in ("age", "race", "occupation")))
+    return schema, {name: people.hierarchies[name] for name in schema.quasi_identifiers}

@@ -23,7 +23,7 @@ from privnb.attacks.linkage.released_cells import ReleasedColumn
 from privnb.microdata.release import Published
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 
-BATCH, MAX_TRIES = 1000, 50_000  # combinations that are tried at a time and in total
+BATCH, MAX_TRIES = 2000, 200_000  # combinations that are tried at a time and in total
 
 
 class Predicates(NamedTuple):
