@@ -107,6 +107,7 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.sanitizers.noise.masking_noise import MaskingNoise as MaskingNoise
     from privnb.sanitizers.noise.pram import PRAM as PRAM
     from privnb.sanitizers.noise.randomized_response import RandomizedResponse as RandomizedResponse
+    from privnb.workbench.assessment import AssessedFile as AssessedFile
     from privnb.workbench.comparison import (
         Comparison as Comparison,
         compare as compare,

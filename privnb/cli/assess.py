@@ -11,12 +11,10 @@ from privnb.cli import tables
 from privnb.cli.answer import Answer, unmet_condition
 from privnb.cli.arguments import Parser, add_study, parse_assignment
 from privnb.cli.check import STARS
-from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privnb.datasets.foreign_file import ForeignFile
     from privnb.decision.assessment import Assessment
     from privnb.sanitizers.made_elsewhere import Correspondence
 
@@ -98,7 +96,7 @@ def run(args: Namespace) -> Answer:
         star=args.star,
     )  # fmt: skip
     found = assess_release(sanitizer, dataset, policy, seeds=args.seeds, store=args.store or "")
-    card = found.make_card(dataset)
+    card = found.card
     if args.card:
         Path(args.card).write_text(card.text, encoding="ascii")
     criteria = list_criteria(found.results)
@@ -107,13 +105,7 @@ def run(args: Namespace) -> Answer:
     )
     return Answer(
         _values(args, found, card.content, criteria),
-        [
-            *answer,
-            *map(describe_criterion, criteria),
-            STARS[args.star],
-            *_describe_file(found.file, str(found.release.provenance.rows)),
-            *_notices(args),
-        ],
+        [*answer, *map(describe_criterion, criteria), STARS[args.star], *found.sentences, *found.notices],
         unmet_condition("" if found.keeps else f"{args.file} breaks the policy '{policy.name}'."),
     )
 
@@ -133,32 +125,6 @@ def parse_treatments(text: str) -> dict[str, str]:
             f"'{wrong[0].strip()}'."
         )
     return {name.strip(): treatment.strip() for name, _, treatment in pairs}
-
-
-def _describe_file(file: ForeignFile, rows: str) -> list[str]:
-    """Return sentences about how the file was interpreted."""
-    origin = {"the records": "each row was matched with a record", "synthetic": "no row belongs to a person"}
-    said = [f"{file.path.name} has {file.rows:,} rows: {origin.get(rows, 'the rows are a subset of the records')}."]
-    for name, column in file.columns.items():
-        forms = ", ".join(f"{form} ({cells:,} cells)" for form, cells in column.forms.items())
-        treated = "values of the domain only" if column.treated == "plain" else column.treated
-        said.append(f"{name}: {treated}{f'; {forms}' if len(column.forms) > 1 or column.treated != 'plain' else ''}.")
-    if file.lacking:
-        said.append(f"Columns that the file lacks count as suppressed: {', '.join(file.lacking)}.")
-    return said
-
-
-def _notices(args: Namespace) -> list[Notice]:
-    """Return notices about risks that were not measured because an argument was not given."""
-    if args.holdout:
-        return []
-    return [
-        Notice(
-            "The membership risk and the three criteria (singling out, linkability, inference) were not measured, "
-            "because they require records of people who are not in the release. Give these records with --holdout.",
-            "no-holdout",
-        )
-    ]
 
 
 def list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
@@ -203,18 +169,15 @@ def describe_criterion(found: Mapping[str, Any]) -> str:
 
 def _values(args: Namespace, found: Assessment, card: dict[str, Any], criteria: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the assessment as values for programs."""
+    facts = found.facts
     return {
         "file": args.file,
         "dataset": args.dataset,
         "policy": found.decision.policy.name,
         "keeps": found.keeps,
-        "rows": str(found.release.provenance.rows),
+        "rows": facts["origin"],
         "star": args.star,
-        "columns": {
-            name: {"treated": column.treated, "forms": {str(form): cells for form, cells in column.forms.items()}}
-            for name, column in found.file.columns.items()
-        },
-        "lacking": [*found.file.lacking],
+        **{name: facts[name] for name in ("columns", "lacking", "holdout", "copies")},
         "criteria": criteria,
         "card": card,
     }

@@ -15,7 +15,7 @@ import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -87,6 +87,8 @@ class Dataset(Microdata):
         The hierarchy of each quasi-identifier; see `hierarchy`.
     notes : tuple of Notice
         The notices about values outside their domains; releases of the dataset repeat these notices.
+    renamed : dict of str to str
+        The names of columns by their names in the files of the description, if these differ.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class Dataset(Microdata):
 
     HINT: ClassVar[str] = "Load one: load(name), or use `.dataset` of a table."
     notes: tuple[Notice, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
@@ -509,7 +512,8 @@ def load_described(
     if outside != "refuse":
         table = read_cells(path.parent, chosen.text, table)
         chosen, all_found = chosen.taking(outside, [*table], partial(_different, table))
-    made = chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
+    records = chosen.checked(_read_files(path.parent, chosen.text, table))
+    made = chosen.made(Dataset, records, renamed=chosen.renamed)
     return replace(made, table=made.cells, notes=tuple(each.notice for each in all_found)) if all_found else made
 
 

@@ -89,7 +89,7 @@ def read_foreign(
     path : path-like
         A file or a folder of parts, in any format that `load` reads.
     dataset : Dataset
-        The original microdata.
+        The original microdata. A column of the file may have the name that it has in the files of the dataset.
     treatments : dict of str to str, optional
         The treatment of some columns, by name: one of `STATED`. A column that is stated to be perturbed may have
         numbers outside its domain.
@@ -110,6 +110,7 @@ def read_foreign(
     treatments, hierarchies = dict(treatments or {}), dict(hierarchies or {})
     path = Path(path)
     table, _, _ = reading.read_undescribed(path)
+    table = _rename(path, table, dataset)
     published = dataset.schema.published
     if unknown := [name for name in table if name not in dataset.schema.names()]:
         cure = suggest([unknown[0]], published) or " Delete the column from the file."
@@ -137,6 +138,17 @@ def read_foreign(
         name: _read_column(path, table[name], dataset, treatments.get(name), hierarchies.get(name)) for name in there
     }
     return ForeignFile(path, len(table), columns, tuple(name for name in published if name not in table))
+
+
+def _rename(path: Path, table: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+    """Return the table of the file, in which columns may have the names that they have in the files of the dataset."""
+    renamed = {own: name for own, name in dataset.renamed.items() if own in table}
+    if twice := [(own, name) for own, name in renamed.items() if name in table]:
+        own, name = twice[0]
+        raise SchemaError(
+            f"{path.name} must have '{name}' once; got '{name}' and '{own}'. Delete one of these columns."
+        )
+    return table.rename(columns=renamed)
 
 
 def _read_column(

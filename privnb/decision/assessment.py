@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
+import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.foreign_file import ForeignFile
 from privnb.decision import by_policy
-from privnb.decision.by_policy import Decision
+from privnb.decision.answer import Part
+from privnb.decision.by_policy import Decision, plain_number
 from privnb.decision.card import Card, make_card
 from privnb.decision.policies import Policy
 from privnb.decision.policy_search import find_release_key, measure_releases, with_possible_needs
@@ -20,15 +22,23 @@ from privnb.evaluation.evaluation_loop import answer_question
 from privnb.evaluation.profiles import ProfileName, run_evaluations
 from privnb.evaluation.results import SETTING_COLUMNS, join_results
 from privnb.evaluation.risks.criteria import build_criteria
-from privnb.evaluation.risks.memorization import Memorization
+from privnb.evaluation.risks.memorization import Memorization, count_equal_rows
 from privnb.evaluation.store import Folder
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows
-from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.microdata.withholding import LIMIT, MinCount, withhold_count, withhold_share
+from privnb.runtime.notices import Notice
+from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import Count, validated
+from privnb.runtime.wording import write
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
-from privnb.sanitizers.made_elsewhere import MadeElsewhere
+from privnb.sanitizers.made_elsewhere import MadeElsewhere, compare_holdout
+
+
+def _shown(shown: tuple[float, float, float]) -> dict[str, float | None]:
+    """Return a number with its bounds as plain values; None for NaN."""
+    return dict(zip(("value", "low", "high"), map(plain_number, shown), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +54,24 @@ class Assessment:
     release : Release
     decision : Decision
         The decision on this release alone, which is chosen if it complies with the policy.
+    compared : Decision
+        The decision on this release and the two reference releases.
     results : DataFrame
         Tidy results of the release and of the two reference releases.
+    dataset : Dataset
+        The original.
+    min_count : int
+        Counts of fewer people are withheld.
     """
 
     sanitizer: MadeElsewhere
     file: ForeignFile
     release: Release
     decision: Decision
+    compared: Decision
     results: pd.DataFrame
+    dataset: Dataset
+    min_count: int = LIMIT
 
     @property
     def judged(self) -> pd.Series:
@@ -64,11 +83,77 @@ class Assessment:
         """Whether the release complies with the policy."""
         return self.decision.chosen is not None
 
-    def make_card(self, dataset: Dataset) -> Card:
-        """Return the card of the release."""
-        return make_card(
-            self.file.path, self.decision, self.results, dataset, self.judged, done=self.release.provenance.public()
-        )
+    @cached_property
+    def card(self) -> Card:
+        """The card of the release."""
+        done = self.release.provenance.public()
+        return make_card(self.file.path, self.decision, self.results, self.dataset, self.judged, done=done)
+
+    @cached_property
+    def facts(self) -> Part:
+        """How the file was read, and what was found in its rows and in the hold-out, as plain values."""
+        return {
+            "file": self.file.path.name,
+            "rows": self.file.rows,
+            "origin": str(self.release.provenance.rows),
+            "columns": {
+                name: {"treated": column.treated, "forms": {str(form): cells for form, cells in column.forms.items()}}
+                for name, column in self.file.columns.items()
+            },
+            "lacking": [*self.file.lacking],
+            "holdout": self._describe_holdout(),
+            "copies": self._describe_copies(),
+        }
+
+    @property
+    def sentences(self) -> list[str]:
+        """How the file was read, in sentences."""
+        return list_lines(write("decision/assessment", "answer", self.facts))
+
+    @property
+    def notices(self) -> list[Notice]:
+        """Warnings about the hold-out and about synthetic rows."""
+        found, holdout, copies = list[Notice](), self.facts["holdout"], self.facts["copies"]
+        if holdout is None:
+            found.append(_notice("no-holdout", "no_holdout"))
+        elif holdout["inside"]["low"] > 0:
+            found.append(_notice("holdout-overlap", "overlap", holdout))
+        if copies is not None and (copies["copied"]["low"] > 0 if copies["copied"] else copies["equal"]["value"] != 0):
+            found.append(_notice("rows-equal-records", "copies", copies))
+        return found
+
+    def _describe_holdout(self) -> Part | None:
+        others = self.sanitizer.read_holdout(self.dataset)
+        if others is None:
+            return None
+        found, n = compare_holdout(self.dataset, others.table), len(self.dataset)
+        expected, _, _ = withhold_share(found.expected * n, n, self.min_count)
+        return {
+            "people": found.people,
+            "equal": _shown(withhold_count(found.equal, found.people, self.min_count)),
+            "expected": plain_number(expected),
+            "inside": {"value": found.inside, "low": found.low, "high": found.high},
+        }
+
+    def _describe_copies(self) -> Part | None:
+        """Return how many synthetic rows equal a record; None for other rows."""
+        if self.release.provenance.rows is not Rows.SYNTHETIC or not self.release.treated("synthetic"):
+            return None
+        equal, rows = count_equal_rows(self.dataset, self.release), len(self.release)
+        own = self.results[self.results.sanitizer == type(self.sanitizer).__name__].drop_duplicates("measure")
+        found = own.set_index("measure")
+        known = "copied_share" in found.index and not np.isnan(found.low["copied_share"])
+        return {
+            "rows": rows,
+            "equal": _shown(withhold_count(equal, rows, self.min_count)),
+            "share": plain_number(withhold_share(equal, rows, self.min_count)[0]),
+            "by_chance": plain_number(found.baseline["equal_share"]) if known else None,
+            "copied": _shown(tuple(found.loc["copied_share", ["value", "low", "high"]])) if known else None,
+        }
+
+
+def _notice(code: str, macro: str, *arguments: object) -> Notice:
+    return Notice(" ".join(list_lines(write("decision/assessment", macro, *arguments))), code)
 
 
 @validated
@@ -109,9 +194,10 @@ def assess_release(
         For a file that cannot be read as a release of the dataset.
     """
     release, file = sanitizer.sanitize(dataset), sanitizer.read(dataset)
+    sanitizer.check_holdout(dataset)
     policy = with_possible_needs(dataset, policy)
     compared = [*reference_sanitizers(), sanitizer]
-    results = measure_releases(dataset, compared, policy, profile, seeds, min_count, store)
+    results = measure_releases(dataset, compared, policy, profile, seeds, min_count, store, refused_too=True)
     results = join_results(results, _measure_use(dataset, compared, profile, store))
     if sanitizer.holdout and release.provenance.rows is Rows.SYNTHETIC:
         results = join_results(results, answer_question(dataset, sanitizer, 1, Memorization(), min_count))
@@ -120,7 +206,8 @@ def assess_release(
         results = join_results(results, run_evaluations({"": tasks}, store, "measure the three criteria")[""])
     decision = by_policy.decide(results, policy, people=dataset.headcount)
     own = (decision.releases[SETTING_COLUMNS] == [*find_release_key(sanitizer)]).all(axis=1)
-    return Assessment(sanitizer, file, release, replace(decision, releases=decision.releases[own]), results)
+    alone = replace(decision, releases=decision.releases[own])
+    return Assessment(sanitizer, file, release, alone, decision, results, dataset, min_count)
 
 
 def _measure_use(

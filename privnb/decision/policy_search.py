@@ -292,11 +292,13 @@ def measure_releases(
     min_count: MinCount,
     store: Folder,
     previous: Version | None = None,
+    *,
+    refused_too: bool = False,
 ) -> pd.DataFrame:
     """Measure the combination sizes of releases, the measures of the policy's needs, and the risks.
 
-    The risks of releases below the policy's minimum class size are not measured, because these releases are refused.
-    `previous` is an earlier release, as in `search_policy`.
+    The risks of releases below the policy's minimum class size are not measured unless `refused_too` is true, because
+    these releases are never chosen. `previous` is an earlier release, as in `search_policy`.
     """
     needs = [*(need.measure for need in policy.needs), by_policy.SIZES]
     users = evaluate_family(
@@ -314,7 +316,9 @@ def measure_releases(
     below = find_refusals(users, made, policy.min_class_size)
     ends_too = {find_release_key(each) for each in reference_sanitizers()}
     able = ends_too | {
-        key for key, why in zip(map(tuple, made[SETTING_COLUMNS].to_numpy()), below, strict=True) if not why
+        key
+        for key, why in zip(map(tuple, made[SETTING_COLUMNS].to_numpy()), below, strict=True)
+        if refused_too or not why
     }
     tasks = [
         partial(answer_question, dataset, sanitizer, seed, question, min_count)

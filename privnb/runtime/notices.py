@@ -53,6 +53,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "people-not-counted": "records are counted instead of people, because the person column is not in the file",
         "counts-of-few": "counts of few people are shown, which are for the owner of the table",
         "no-holdout": "membership was not measured, because no hold-out was given",
+        "holdout-overlap": "some people of the hold-out are probably in the table",
+        "rows-equal-records": "rows that are stated to be synthetic equal records",
         "what-would-help": "what to change if no release keeps a policy",
         "published-as-they-are": "which columns are published as they are",
         "left-out": "what a report withholds",

@@ -14,7 +14,10 @@ from numpy.random import Generator
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.description import checksum
 from privnb.datasets.foreign_file import ForeignFile, read_foreign
+from privnb.measures.disclosure.holdout_overlap import HoldoutOverlap, measure_overlap
 from privnb.microdata.columns import assign_columns
+from privnb.microdata.counts import count_combinations
+from privnb.microdata.hierarchy.foreign_labels import LabelForm
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Microdata
@@ -33,7 +36,14 @@ ASK = (
     "row belongs to a person."
 )
 CHECK = "Check that the file was made from this dataset, and that no other column was changed."
+MAX_INSIDE = 0.5  # the share of a hold-out that may be in the table, at most; of fewer people, the user is warned
 Correspondence = Literal["measured", "in order", "synthetic"]
+
+
+def compare_holdout(dataset: Dataset, others: pd.DataFrame) -> HoldoutOverlap:
+    """Return how many people of a hold-out have the values of a record in all columns of the hold-out."""
+    whole = pd.concat([dataset.table[[*others]], others], ignore_index=True)
+    return measure_overlap(*np.split(count_combinations(whole).index, [len(dataset)]))
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,15 @@ class MadeElsewhere(Sanitizer):
         known = {name: dataset.hierarchies[name] for name in own.quasi_identifiers}
         return Dataset(f"{dataset.name} hold-out", table, own, known)
 
+    def check_holdout(self, dataset: Dataset) -> None:
+        """Raise SanitizationError for a hold-out that cannot be read, or of which more than half is in the table."""
+        others = self.read_holdout(dataset)
+        if others is not None and compare_holdout(dataset, others.table).low > MAX_INSIDE:
+            raise SanitizationError(
+                f"the hold-out must have records of people who are not in '{dataset.name}'; most people of "
+                f"{Path(self.holdout).name} have the values of a record. Give a file of other people."
+            )
+
     def _checked(self, dataset: Any, rng: Randomness) -> Release:
         """Return the release in the file after all checks."""
         if not isinstance(dataset, Dataset):
@@ -161,6 +180,14 @@ class MadeElsewhere(Sanitizer):
     def _matched(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> Sanitized:
         """Return the rows in the order of the records that they match, and facts about the origin of the rows."""
         if self.rows == "synthetic":
+            if labelled := [
+                name for name, each in file.columns.items() if each.treated in ("generalized", "suppressed")
+            ]:
+                forms = [*file.columns[labelled[0]].forms.keys() - {LabelForm.VALUE}]
+                raise SanitizationError(
+                    f"synthetic rows must have values of the domain; '{labelled[0]}' of {file.path.name} has cells of "
+                    f"the form {join_names([*map(str, forms)])}. Leave the column out, or leave out rows='synthetic'."
+                )
             return released, {"rows": Rows.SYNTHETIC}
         perturbed = [name for name, each in file.columns.items() if each.treated == "perturbed"]
         if perturbed:
@@ -172,9 +199,10 @@ class MadeElsewhere(Sanitizer):
         if unmatched := int((found < 0).sum()):
             labelled = [name for name, each in file.columns.items() if each.treated == "generalized"]
             also = f" and {join_names(labelled)} have labels, which no synthetic row has" if labelled else ""
+            line = int((found < 0).argmax()) + 2
             raise SanitizationError(
                 f"{unmatched} of {file.rows} rows of {file.path.name} do not cover a record of '{dataset.name}' of "
-                f"their own{also}. {CHECK if labelled else ASK}"
+                f"their own, such as the row in line {line}{also}. {CHECK if labelled else ASK}"
             )
         order = np.argsort(found, kind="stable")
         released = released.iloc[order].reset_index(drop=True)

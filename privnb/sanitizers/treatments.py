@@ -45,12 +45,17 @@ def infer_treatments(
     """Return the treatment of each column of the dataset, inferred from the table: `{name: Treatment}`."""
     before, names = dataset.cells, dataset.schema.published
     if rows is Rows.SYNTHETIC:
-        return dict.fromkeys(names, Treatment("synthetic"))
+        return {name: Treatment("suppressed" if _is_hidden(table, name) else "synthetic") for name in names}
     if not table.columns.is_unique:
         return {}  # the release will be refused
     if records is not None:
         before, table = before.iloc[records].reset_index(drop=True), table.reset_index(drop=True)
     return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in names}
+
+
+def _is_hidden(table: pd.DataFrame, name: str) -> bool:
+    """Return whether every cell of a column is `*`."""
+    return name in table and [*table[name].unique()] == [SUPPRESSED]
 
 
 def _kind(before: pd.Series, cells: pd.Series) -> str:

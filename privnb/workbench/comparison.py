@@ -12,7 +12,7 @@ import pandas as pd
 
 from privnb import decision
 from privnb.decision import policies, policy_search
-from privnb.decision.by_policy import LOSS
+from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Policy
 from privnb.decision.reasons import join_reasons
 from privnb.evaluation.evaluation_loop import build_measure_questions, evaluate
@@ -88,12 +88,7 @@ class Comparison(Noun):
 
         The loss is between 0 (the original) and 1 (no quasi-identifiers).
         """
-        decided = self.choose().found.decision
-        risks = decided.vectors[decided.vectors.axis != LOSS]
-        wide = risks.pivot(index="setting", columns="axis", values="value").reset_index()
-        releases = decided.releases[["setting", "loss", "kept", "reasons"]]
-        table = releases.merge(wide, on="setting", how="left")
-        table = table.assign(reasons=table.reasons.map(join_reasons)).rename(columns={"reasons": "why not"})
+        table = list_releases(self.choose().found.decision)
         failed = pd.DataFrame({"setting": [*self.failed], "kept": False, "why not": [*self.failed.values()]})
         return pd.concat([table, failed], ignore_index=True) if self.failed else table
 
@@ -142,6 +137,15 @@ class Comparison(Noun):
         tried = [*reference_sanitizers(), *self.sanitizers]
         steps = [(Rung(len(data), len(self.sanitizers)), self.sanitizers)]
         return TableDecision(self.table, data, policy_search.PolicySearch(decided, self.results, steps, tried))
+
+
+def list_releases(decided: Decision) -> pd.DataFrame:
+    """Return one row for each release: the loss of users, whether the policy is met, why not, and the capped risks."""
+    risks = decided.vectors[decided.vectors.axis != LOSS]
+    wide = risks.pivot(index="setting", columns="axis", values="value").reset_index()
+    releases = decided.releases[["setting", "loss", "kept", "reasons"]]
+    table = releases.merge(wide, on="setting", how="left")
+    return table.assign(reasons=table.reasons.map(join_reasons)).rename(columns={"reasons": "why not"})
 
 
 @validated

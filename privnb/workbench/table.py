@@ -32,6 +32,7 @@ from privnb.workbench import sources
 from privnb.workbench.views import Noun, view
 
 if TYPE_CHECKING:
+    from privnb.workbench.assessment import AssessedFile
     from privnb.workbench.comparison import Comparison
     from privnb.workbench.decision import TableDecision
     from privnb.workbench.release import SanitizedTable
@@ -328,6 +329,12 @@ class Table(Noun):
         from privnb.workbench.comparison import compare
 
         return compare(self, sanitizers, **options)
+
+    def assess(self, file: str | os.PathLike[str], **options: Any) -> AssessedFile:
+        """Assess a file that another tool made from this table, see `workbench.assessment.assess`."""
+        from privnb.workbench.assessment import assess
+
+        return assess(self, file, **options)
 
     def decide(self, policy: str | os.PathLike[str], **options: Any) -> TableDecision:
         """Search for the best release that complies with a policy; see `workbench.decision.decide`."""

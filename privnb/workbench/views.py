@@ -21,7 +21,8 @@ ELSEWHERE = {
     ),
     "write": 'A release has it. Try `table.sanitize("k=10").write(FILE)` or `comparison.choose().write(FILE)`.',
     **dict.fromkeys(
-        ["sanitize", "compare", "decide", "set_roles"], "A table has this method; `privnb.read(...)` makes one."
+        ["sanitize", "compare", "decide", "assess", "set_roles"],
+        "A table has this method; `privnb.read(...)` makes one.",
     ),
     "choose": "A comparison has this method. Try `table.compare(SANITIZERS).choose()`.",
     "report": "This is a function. Try `privnb.report(table, FOLDER)`.",

@@ -49,6 +49,7 @@ def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
     assert {"generalized"} <= {each["treated"] for each in found["columns"].values()}
     jsonschema.validate(json.loads(out.read_text()), CARD)
     assert found["card"]["release"]["k"] >= 20
+    assert (found["holdout"], found["copies"]) == (None, None)
     assert str(files) not in out.read_text()
 
 
@@ -79,6 +80,17 @@ def test_the_criteria_are_values_and_sentences():
     assert describe_criterion(none).endswith("0%, because no predicate singles out a released row.")
     withheld = found[1] | {"value": None, "unknown": "withheld"}
     assert describe_criterion(withheld).endswith("is not reported: withheld.")
+
+
+@pytest.mark.parametrize(
+    ("more", "status"), [(["theirs.csv"], 2), (["--holdout", "copy.csv"], 3), (["--holdout", "empty.csv"], 4)]
+)
+def test_nothing_is_written_if_a_file_is_refused(files, capsys, tmp_path, more, status):
+    (files / "empty.csv").write_text("")
+    words = [str(files / word) if word.endswith(".csv") else word for word in more]
+    found = assessed(capsys, files / "theirs.csv", *words, "--card", tmp_path / "card.json")
+    assert (found["status"], found["values"]) == (status, None)
+    assert not (tmp_path / "card.json").exists()
 
 
 def test_treatments_are_pairs():

@@ -10,6 +10,7 @@ from privnb.datasets.foreign_file import read_foreign
 from privnb.microdata.hierarchy.foreign_labels import LabelForm
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Rows
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
@@ -158,3 +159,30 @@ def test_a_cell_with_two_meanings_is_an_error_that_names_its_place(people, name,
     assert f"'{column}'" in said
     assert f"'{form}'" in said
     assert not any(value in said for value in ("21", "39", "cook"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "x.csv is empty"),
+        ("age,zip\n", "x.csv has column names but no records"),
+        ("age,town\n21,x\n", "x.csv must have only columns of 'people/people'; got 'town'"),
+        ("age,job\n21,cook\n24,pilot\n", "x.csv, line 3: the cells of 'job' must be values .* the form 'aaaaa'"),
+        ("age,job\n21,cook\n240,cook\n", "x.csv, line 3: the numbers of 'age' .* 17 to 99; .* the form '999'"),
+        ("age,age\n21,22\n", r"x.csv must have only columns of 'people/people'; got 'age \(2\)'"),
+        ("age,job\n21,cook,3\n", "x.csv: line 2 has more than 2 cells"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_place(people, tmp_path, text, said):
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(SchemaError, match=said) as error:
+        read_foreign(tmp_path / "x.csv", people)
+    assert not any(cell in str(error.value) for cell in ("pilot", "240", "town,"))
+
+
+def test_more_rows_than_records_are_refused_with_a_line(people, tmp_path):
+    (tmp_path / "x.csv").write_text("age,job\n" + "21,cook\n" * 13, encoding="utf-8")
+    with pytest.raises(
+        SanitizationError, match=r"12 of 13 rows of x\.csv do not cover a record .* the row in line \d+"
+    ):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)

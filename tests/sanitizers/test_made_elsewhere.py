@@ -1,5 +1,7 @@
 """Releases that another tool made: read back from a file, they have the numbers of the releases that were written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.foreign_file import read_foreign
 from privnb.evaluation.combination_sizes import Combinations
 from privnb.evaluation.evaluation_loop import ask
+from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import ReidentificationRisk
@@ -118,7 +121,9 @@ def test_rows_that_no_record_could_have_are_refused(people, tmp_path):
         MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
     swapped = people.table[PUBLISHED].assign(age=people.table.age.sample(frac=1, random_state=1).to_numpy())
     swapped.to_csv(tmp_path / "x.csv", index=False)
-    with pytest.raises(SanitizationError, match=r"of their own\. State what the rows stand for"):
+    with pytest.raises(
+        SanitizationError, match=r"of their own, such as the row in line \d+\. State what the rows stand for"
+    ):
         MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
 
 
@@ -183,6 +188,74 @@ def test_copies_in_synthetic_rows_are_estimated(people, tmp_path):
     assert rows.low.copied_share <= 0.2 <= rows.high.copied_share
     assert rows.value.equal_share > rows.baseline.equal_share + 0.1
     assert rows.value.nearest_record_share > rows.baseline.nearest_record_share
+
+
+def test_copies_are_found_if_the_synthetic_file_lacks_a_column(people, tmp_path):
+    members, others = people.split(0.5, rng=1)
+    others.table[PUBLISHED].to_csv(holdout := tmp_path / "others.csv", index=False)
+    names = [name for name in PUBLISHED if name != "race"]
+    drawn = (members.table[name].sample(750, replace=True, random_state=i).array for i, name in enumerate(names))
+    synthetic = pd.DataFrame(dict(zip(names, drawn, strict=True)))
+    synthetic[:150] = members.table[names].sample(150, random_state=9).to_numpy()
+    synthetic.to_csv(path := tmp_path / "x.csv", index=False)
+    theirs = MadeElsewhere(str(path), rows="synthetic", holdout=str(holdout))
+    assert theirs.sanitize(members).columns["race"].kind == "suppressed"
+    rows = ask(members, [(theirs, 1, [Memorization(), ReidentificationRisk()])]).drop_duplicates("measure")
+    rows = rows.set_index("measure")
+    assert rows.low.copied_share <= 0.2 <= rows.high.copied_share
+    assert rows.value.identity_risk > 0.15  # each copy of a unique record singles out its person
+
+
+def test_synthetic_rows_with_labels_are_refused(people, tmp_path):
+    table = people.table[PUBLISHED].assign(age="20-29")
+    table.to_csv(path := tmp_path / "x.csv", index=False)
+    with pytest.raises(SanitizationError, match=r"synthetic rows must have values of the domain; 'age' of x.csv has"):
+        MadeElsewhere(str(path), rows="synthetic").sanitize(people)
+
+
+def test_the_anti_utility_of_a_subset_is_that_of_its_people(people, tmp_path):
+    path = written(Mondrian(k=200).sanitize(people, rng=1), tmp_path / "whole.csv")
+    half = pd.read_csv(path, dtype=str, keep_default_na=False).sample(750, random_state=1)
+    half.to_csv(tmp_path / "half.csv", index=False)
+    theirs = MadeElsewhere(str(tmp_path / "half.csv"))
+    alone = replace(people, table=people.cells.iloc[theirs.sanitize(people).records])
+    rows = [ask(each, [(theirs, 1, [AntiUtilityRisk("age")])]).set_index("group") for each in (people, alone)]
+    assert len(alone) == 750
+    one, other = (each[each.measure == "anti_utility_risk"].loc[""] for each in rows)
+    assert (one.low, one.value, one.high) == pytest.approx((other.low, other.value, other.high), abs=0.01)
+
+
+def test_a_column_is_read_by_its_name_in_the_original_file(people, tmp_path):
+    own = replace(people, table=people.cells, renamed={"years": "age"})
+    table = Mondrian(k=10).sanitize(own, rng=1).table.rename(columns={"age": "years"})
+    table.to_csv(path := tmp_path / "x.csv", index=False)
+    assert "age" in MadeElsewhere(str(path)).read(own).columns
+    table.assign(age=table.years).to_csv(path, index=False)
+    with pytest.raises(SchemaError, match=r"x.csv must have 'age' once; got 'age' and 'years'"):
+        MadeElsewhere(str(path)).read(own)
+
+
+def test_the_renaming_of_a_description_is_known(tmp_path):
+    (tmp_path / "t.csv").write_text("Years!,ill\n" + "".join(f"{20 + i},no\n" for i in range(20)))
+    (tmp_path / "t.toml").write_text(
+        '[dataset]\nname = "t"\ntitle = "t"\n[[files]]\npath = "t.csv"\n[renamed]\n"Years!" = "years"\n'
+        '[columns.years]\nrole = "quasi-identifier"\ndomain = { low = 20, high = 39 }\n'
+        '[columns.ill]\nrole = "sensitive"\ndomain = ["yes", "no"]\n'
+    )
+    table = load(tmp_path / "t.toml")
+    assert table.renamed == {"Years!": "years"}
+    assert [*MadeElsewhere(str(tmp_path / "t.csv")).read(table).columns] == ["years", "ill"]
+
+
+def test_a_holdout_that_is_mostly_the_table_is_refused(people, tmp_path):
+    members, others = people.split(0.5, rng=1)
+    mixed = pd.concat([members.table[PUBLISHED][:600], others.table[PUBLISHED][:150]])
+    mixed.to_csv(holdout := tmp_path / "others.csv", index=False)
+    path = written(Identity().sanitize(members, rng=1), tmp_path / "x.csv")
+    with pytest.raises(
+        SanitizationError, match=r"must have records of people who are not in .*; most people of others"
+    ):
+        MadeElsewhere(path, holdout=str(holdout)).check_holdout(members)
 
 
 def test_a_file_with_an_identifier_is_refused(tmp_path):

@@ -4,17 +4,19 @@ The full question, with its scenarios and controls, is `nearer_predictions`. Thi
 fast miners, and subtracts the control that does not need a release.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.disclosure.nearer_predictions import A, build_scenarios
 from privnb.evaluation.evaluation_loop import Case, Question
 from privnb.evaluation.predictions import Miners, WithMiners, name_miners, predict_in_sample, resolve_miners
 from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores, find_people
 from privnb.measures.base import register_measure
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import select_able
 from privnb.runtime.arrays import FloatArray, IntArray
@@ -74,20 +76,34 @@ class AntiUtilityRisk(WithMiners, Question):
                 f"the release has no column '{target}' with which predictions could be compared. Name another column."
             )
         if (
-            release.provenance.rows is Rows.RECORDS
+            release.provenance.rows is not Rows.SYNTHETIC
             and not select_able(resolve_miners(self.miners), release.table[target])[0]
         ):
             raise Unreadable(
                 f"no miner of {name_miners(self.miners)} predicts '{target}' in the form that the release publishes. "
                 "Name another miner."
             )
+        people = np.arange(dataset.headcount)
+        if release.records is not None:
+            dataset, release, people = _without_others(dataset, release)
         found = predict_in_sample(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
             reasons = filter(None, found.reasons.values())
             raise Unreadable(next(reasons, f"no miner of {name_miners(self.miners)} makes a guess."))
         judged = build_scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
         who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
-        return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who
+        return _scores(judged.by_miner[who], judged.baseline, people), who
+
+
+def _without_others(dataset: Dataset, release: Release) -> tuple[Dataset, Release, IntArray]:
+    """Return the records of a subset as a dataset, their release, and their people, an integer array (people,)."""
+    part = release.originals(dataset)
+    own = replace(release, records=None, provenance=replace(release.provenance, rows=Rows.RECORDS))
+    if part.people is None or dataset.people is None:
+        return part, own, np.asarray(release.records)
+    people = np.empty(part.headcount, dtype=np.int64)
+    people[part.people] = dataset.people[release.records]
+    return part, own, people
 
 
 def _scores(nearer: FloatArray, without: FloatArray, people: IntArray) -> Scores:

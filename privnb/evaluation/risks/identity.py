@@ -117,9 +117,10 @@ def score_singled_out(dataset: Dataset, release: Release) -> Scores:
     """Return the `Scores` of the people whom synthetic rows single out.
 
     A person is singled out if the person's combination of quasi-identifiers is unique in the table and appears in a
-    published row. The baseline is the probability that the combination appears by chance in at least one row, if the
-    same number of rows is drawn with independent values, with each attribute distributed as in the table. The
-    membership risk reports whether the release depends on the person's own record.
+    published row. A suppressed column is not part of the combination. The baseline is the probability that the
+    combination appears by chance in at least one row, if the same number of rows is drawn with independent values, with
+    each attribute distributed as in the table. The membership risk reports whether the release depends on the person's
+    own record.
 
     Parameters
     ----------
@@ -137,8 +138,11 @@ def score_singled_out(dataset: Dataset, release: Release) -> Scores:
         If the release lacks a quasi-identifier, or if a quasi-identifier is a number that is unique for most people: no
         synthetic row repeats such a number, and a row with a similar number may also single out a person.
     """
-    names, release_has = dataset.schema.quasi_identifiers, release.cells
+    hidden, release_has = release.treated("suppressed"), release.cells
+    names = [name for name in dataset.schema.quasi_identifiers if name not in hidden]
     whole, n, m = {}, len(dataset), len(release)
+    if not names:
+        return Scores(np.zeros(dataset.headcount), np.zeros(dataset.headcount), np.arange(dataset.headcount))
     for name in names:
         if name not in release_has:
             raise Unreadable(

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.attacks.linkage.record_linkage import to_coordinates
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.evaluation_loop import Case, Question
 from privnb.evaluation.results import Row
 from privnb.evaluation.risks.membership import MembershipGame
 from privnb.measures.base import register_measure
 from privnb.measures.disclosure.memorization import estimate_copied_share, share_nearer
-from privnb.microdata.counts import encode_values, group_codes
-from privnb.microdata.release import Published
+from privnb.microdata.counts import count_combinations
+from privnb.microdata.release import Published, Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.runtime.lazy import pd
 
@@ -56,6 +57,14 @@ register_measure(
 )
 
 
+def count_equal_rows(dataset: Dataset, release: Release) -> int:
+    """Return the number of synthetic rows that equal a record in all columns that are not suppressed."""
+    names = [*release.treated("synthetic")]
+    whole = pd.concat([release.table[names], dataset.table[names]], ignore_index=True)
+    rows, records = np.split(count_combinations(whole).index, [len(release)])
+    return int(np.isin(rows, records).sum())
+
+
 @dataclass(frozen=True)
 class Memorization(Question):
     """Question about the copies of records in synthetic rows, and about the nearest records.
@@ -74,13 +83,11 @@ class Memorization(Question):
             raise Unreadable(
                 "only synthetic rows can be accidental copies; the rows of this release are records of the original."
             )
-        names = [name for name in game.dataset.schema.published if name in game.release.cells]
+        names = [*game.release.treated("synthetic")]
         parts = [game.release.table, *(game.dataset.table.iloc[each] for each in (game.members, game.others))]
         ends = np.cumsum([len(part) for part in parts])[:-1]
         whole = pd.concat([part[names] for part in parts], ignore_index=True)
-        columns = [encode_values(whole[name]) for name in names]
-        _, number = group_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
-        copied = estimate_copied_share(*np.split(number, ends))
+        copied = estimate_copied_share(*np.split(count_combinations(whole).index, ends))
         schema = game.release.schema
         published = Published(whole, schema, game.release.hierarchies, game.release.columns)
         domains = [schema[name].domain for name in names]
