@@ -374,7 +374,7 @@ def _policy(policy: Policy) -> Part:
     return policy_values(policy) | {"changed": changed}
 
 
-def _not_tried(own: pd.DataFrame, schema: Schema, done: Part, previous: str) -> Iterator[Part]:
+def _not_tried(own: pd.DataFrame, schema: Schema, done: Part, previous: str = "") -> Iterator[Part]:
     """Yield the subject of each threat that no attack tried, and the `kind` of its sentence in `templates/card.j2`."""
     for risk in policies.RISKS:
         measure = policies.measure_of(risk)

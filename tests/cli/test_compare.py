@@ -1,6 +1,7 @@
 """`privnb compare`: two cards or two releases are compared, and what cannot be compared is refused."""
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -8,12 +9,13 @@ import pandas as pd
 import pytest
 from support.clinic import CLINIC
 
-from privnb import cli
+from privnb import cli, read
 from privnb.cli import answer
 from privnb.datasets.dataset import load
 from privnb.decision import card
+from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.sanitizers import KMember, Mondrian
-from privnb.tables.writing import CARD
+from privnb.tables.writing import CARD, FACTS
 
 SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
 RELEASES = ("--dataset", str(CLINIC))
@@ -147,3 +149,21 @@ def test_what_cannot_be_compared_is_refused(files, cards, capsys, tmp_path):
     (tmp_path / "out.json").write_text("{}")
     assert compared(capsys, old, old, "--out", tmp_path / "out.json")["status"] == 2
     assert (tmp_path / "out.json").read_text() == "{}"
+
+
+def test_a_release_whose_provenance_says_that_its_rows_are_synthetic_has_no_classes(files, capsys, tmp_path):
+    shutil.copy(files / "new.csv", tmp_path / "synthetic.csv")
+    facts = dict.fromkeys(("sanitizer", "parameters", "claims", "promise", "use"), "")
+    provenance = facts | {"columns": {"age": "synthetic"}, "rows": "synthetic"}
+    (tmp_path / f"synthetic.csv{FACTS}").write_text(json.dumps(provenance))
+    found = compared(capsys, files / "old.csv", tmp_path / "synthetic.csv", *RELEASES)
+    assert found["status"] == 2
+    assert "nobody has a class in this release" in found["error"]["message"]
+
+
+def test_an_earlier_release_is_never_compared_with_a_sample(files, tmp_path):
+    table = read(CLINIC)
+    with pytest.raises(UsageError, match="`records` must be all 300 records"):
+        table.decide("k-5", previous=files / "old.csv", records=100)
+    with pytest.raises(MissingFileError, match="there is no file"):
+        table.decide("k-5", previous=tmp_path / "absent.csv")

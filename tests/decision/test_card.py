@@ -171,6 +171,17 @@ def test_sensitive_attributes_that_nobody_measured_are_named(made):
     assert lacking == [{"kind": "attribute_not_measured", "subject": "income"}]
 
 
+def test_a_card_names_the_earlier_release_that_was_counted(made):
+    content, own = made[3].content, made[2]
+    two = SimpleNamespace(sensitive=["diagnosis"])
+    kinds = [[each["kind"] for each in cards._not_tried(own, two, {"columns": {}}, name)] for name in ("", "old.csv")]
+    assert ("second_release" in kinds[0], "third_release" in kinds[0]) == (True, False)
+    assert ("second_release" in kinds[1], "third_release" in kinds[1]) == (False, True)
+    third = {"kind": "third_release", "subject": "old.csv"}
+    (said,) = write("decision/card", "not_tried", {**content, "not_tried": [third]})
+    assert "an adversary who also holds old.csv" in said[0]
+
+
 @pytest.mark.slow
 def test_a_file_below_the_min_class_size_breaks_the_policy_though_all_caps_are_kept(made):
     path, found, results, _ = made
