@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.attacks import DistanceLinkage, LikelihoodLinkage, OneToOne, ProbabilisticLinkage
+from privnb.attacks import DistanceLinkage, LikelihoodLinkage, Linkage, OneToOne, ProbabilisticLinkage
 from privnb.attacks.linkage.one_to_one import MAX_MATCHED
+from privnb.attacks.linkage.probabilistic_linkage import em
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import evaluate
 from privnb.measures.disclosure.linkage import reidentification_rate, true_row_place
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
-from privnb.sanitizers import Identity, LaplaceNoise, RandomizedResponse, Sanitizer, Suppress
+from privnb.sanitizers import Identity, LaplaceNoise, Mondrian, RandomizedResponse, Sanitizer, Suppress
 from privnb.sanitizers.noise.laws import Gaussian
 
 SCHEMA = Schema(
@@ -146,6 +147,32 @@ def test_agreements_weigh_what_em_finds():
     patterns = sum(each.astype(int) << place for place, each in enumerate(agree))
     assert all(np.ptp(scores[patterns == pattern]) == 0 for pattern in np.unique(patterns)), "a weight for a pattern"
     assert scores[patterns == 7].max() == scores.max()
+
+
+def test_labels_agree_with_the_values_that_they_cover():
+    attack, data, key, table = fitted(ProbabilisticLinkage(), Mondrian(k=5), people(200))
+    exact = Linkage().fit(attack.published)
+    rate, *_ = reidentification_rate(attack, data, key)
+    assert rate == pytest.approx(reidentification_rate(exact, data, key)[0]), "true rows agree in all columns"
+    assert 1 / 200 < rate <= 1 / 5
+    chosen = attack.predict(data.table)
+    low, high = table["age"].str.split("-", expand=True).astype(int).ffill(axis=1).to_numpy()[chosen].T
+    assert ((low <= data.table["age"]) & (data.table["age"] <= high)).all()
+
+
+def test_the_weights_of_two_columns_by_hand():
+    """m = 0.9 and u = 0.2 weigh ln(0.9 / 0.2) = 1.504 and ln(0.1 / 0.8) = -2.079: Fellegi and Sunter, 1969."""
+    agree = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    right, wrong = np.array([0.01, 0.09, 0.09, 0.81]), np.array([0.64, 0.16, 0.16, 0.04])
+    true, other = em(agree, 1000 * (0.1 * right + 0.9 * wrong), 0.1)
+    np.testing.assert_allclose(np.log(true / other), 1.504, atol=1e-3)
+    np.testing.assert_allclose(np.log((1 - true) / (1 - other)), -2.079, atol=1e-3)
+
+
+def test_probabilistic_linkage_finds_everybody_unique_in_a_copy():
+    attack, data, key, _ = fitted(ProbabilisticLinkage(within=1e-6), Identity(), people(200))
+    alike = data.table.groupby(["age", "height", "town"])["age"].transform("size").to_numpy()
+    np.testing.assert_allclose(attack.chance(data.table, np.argsort(key)), 1 / alike)
 
 
 def test_one_to_one_is_the_best_of_all_assignments():

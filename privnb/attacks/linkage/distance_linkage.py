@@ -30,7 +30,7 @@ class DistanceLinkage(ScoredLinkage):
     title = "nearest row"
 
     def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
-        _, rows, numbers = self.learned
+        rows, numbers = self.learned.rows, self.learned.numeric
         found, scales = np.zeros((len(people), len(rows.values))), column_deviations(rows)
         for place, numeric in enumerate(numbers):
             apart = people[:, place, None] - rows.values[:, place]

@@ -1,12 +1,15 @@
 """Probabilistic record linkage, by the frequencies with which columns agree in true pairs and in other pairs."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from privnb.attacks.base import Columns
 from privnb.attacks.linkage.distance_linkage import column_deviations
-from privnb.attacks.linkage.record_linkage import CELLS, Distinct, ScoredLinkage
+from privnb.attacks.linkage.record_linkage import CELLS, Distinct, Scored, ScoredLinkage
+from privnb.attacks.linkage.released_cells import ReleasedColumn
+from privnb.microdata.release import Published
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.validation import Positive
 
@@ -20,7 +23,7 @@ class ProbabilisticLinkage(ScoredLinkage):
     A person and a row agree in some columns. The probability m that a column agrees in a true pair and the probability
     u that the column agrees in another pair are unknown. EM estimates both probabilities from the frequency of each
     pattern of agreements, on the assumption that each person has one row. A column that agrees has the weight ln(m /
-    u); any other column has the weight ln((1 - m) / (1 - u)).
+    u); any other column has the weight ln((1 - m) / (1 - u)). A label agrees with a value that it covers.
 
     The model is that of Fellegi and Sunter.
 
@@ -38,10 +41,26 @@ class ProbabilisticLinkage(ScoredLinkage):
     known: Columns = None
     within: Positive = 0.25
     title = "probabilistic linkage"
+    supported_treatments: ClassVar[tuple[str, ...]] = ("exact", "generalized", "suppressed", "noisy", "perturbed")
+
+    def _learn(self, published: Published) -> Scored:
+        names = [name for name in self._known_names(published) if name not in published.treated("suppressed")]
+        labels = {
+            name: ReleasedColumn.of(published, name) for name in names if name in published.treated("generalized")
+        }
+        columns = {
+            name: labels[name].codes.astype(float)
+            if name in labels
+            else self._points(published, name, published.table[name])
+            for name in names
+        }
+        columns = {name: column for name, column in columns.items() if np.ptp(column)}
+        numeric = np.array([published.schema[name].numeric for name in columns], dtype=bool)
+        return Scored(tuple(columns), Distinct(columns, len(published.table)), numeric, labels)
 
     def _against(self, people: Distinct) -> FloatArray:
         """Return the weight of each pattern of agreements: float array (patterns,)."""
-        names, rows, _ = self.learned
+        names, rows = self.learned.names, self.learned.rows
         times, size = np.zeros(2 ** len(names)), max(1, CELLS // len(rows.values))
         for start in range(0, len(people.values), size):
             patterns = self._patterns(people.values[start : start + size])
@@ -55,10 +74,16 @@ class ProbabilisticLinkage(ScoredLinkage):
         return drawn[self._patterns(people)]
 
     def _patterns(self, people: FloatArray) -> IntArray:
-        _, rows, numbers = self.learned
+        names, rows, numbers, labels = self.learned
         found = np.zeros((len(people), len(rows.values)), dtype=np.int64)
         near = self.within * column_deviations(rows)
-        for place, numeric in enumerate(numbers):
+        for place, (name, numeric) in enumerate(zip(names, numbers, strict=True)):
+            if name in labels:
+                known = people[:, place]
+                known = np.where(known > self.published.schema[name].numbers.high, np.nan, known) if numeric else known
+                covered = labels[name].shares_covered(known) > 0
+                found |= covered[:, rows.values[:, place].astype(np.int64)].astype(np.int64) << place
+                continue
             apart = np.abs(people[:, place, None] - rows.values[:, place])
             found |= (apart <= near[place] * numeric) << place
         return found

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -107,6 +107,7 @@ class Scored(NamedTuple):
     names: tuple[str, ...]
     rows: Distinct
     numeric: BoolArray
+    labels: Mapping[str, Any] = {}  # the columns of labels, as a subclass reads them
 
 
 class ScoredLinkage(RecordLinkage[Scored]):
