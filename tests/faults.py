@@ -35,6 +35,8 @@ CERTAIN = ("measures/test_certainty.py",)
 DIFFERENCING = ("evaluation/test_versions.py",)
 CERTAINTY = ("evaluation/risks/test_disclosed_with_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
 RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
+CRITERIA = ("evaluation/risks/test_criteria.py",)
+STAR = ("privacy_models/test_star.py",)
 LINKABILITY = ("evaluation/risks/test_linkability_and_anti_utility.py",)
 MEMBERSHIP = ("evaluation/risks/test_membership.py",)
 BY_POLICY = ("decision/test_by_policy.py",)
@@ -148,6 +150,11 @@ FAULTS = [
         "[10 * np.maximum(sum_weights(fit,",
         LINKABILITY,
     ),
+    Fault(
+        "risks", "residual_risk", "(attack - by_chance) / (1 - by_chance), -1.0", "attack - by_chance, -1.0", CRITERIA
+    ),
+    Fault("risks", "_Criterion._is_withheld", "min(found.n, found.m) < case.min_count", "False", CRITERIA),
+    Fault("models", "Labels.confuse", "self._matching(rows, full, hidden, counts)[row]", "counts[rows][row]", STAR),
     Fault("risks", "split_attributes", "order[::2]), tuple(order[1::2])", "order[:1]), tuple(order[1:])", LINKABILITY),
     Fault("risks", "score_members", "(fold, ~fold)", "(fold, fold)", MEMBERSHIP),
     Fault("risks", "score_members", "ratios[best][used] >=", "ratios[best][used] >", MEMBERSHIP),
