@@ -197,8 +197,8 @@ def _is_written(kind: type[PrivacyModel]) -> bool:
 def list_forms() -> list[tuple[str, str]]:
     """Return a pair for each model: the form in which users write it, and a sentence about its meaning.
 
-    >>> dict(list_forms())["recursive-l=L c=C:SENSITIVE"][:31]
-    'In every class, the most common'
+    >>> dict(list_forms())["k=K"]
+    'Every record shares its quasi-identifiers with at least k - 1 other records.'
     """
     found = []
     for name, kind in find_models().items():
