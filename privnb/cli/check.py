@@ -59,8 +59,9 @@ def add_arguments(command: Parser) -> None:
     add_model(command, "the privacy models that every class must satisfy; if a class does not, the exit status is 1")
     command.add_argument(
         "--star", choices=["own", "any", "conservative"], default="own",
-        help="the meaning of a suppressed or missing quasi-identifier: a category of its own (default), a match of "
-        "every value, or a match of every value that protects nobody else",
+        help="the meaning of a suppressed or missing quasi-identifier: a category of its own (own, the "
+        "default), a match of every value (any), or a match of every value that does not enlarge the classes of other "
+        "people (conservative)",
     )  # fmt: skip
     command.flag("--accept-uncounted", text="end with exit status 0 even if some claims cannot be counted in the file")
     command.value(

@@ -213,7 +213,7 @@ def _proposed(name: str, values: Values, notation: Notation) -> Iterator[ColumnP
 
 
 def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]:
-    """Return the values of a column without the few texts that are not of its type, and these few texts.
+    """Return the values of a column that are of its type and, separately, the few texts that are not.
 
     Only columns of numbers or dates have such texts. At most 5% of the records may have such texts; if the values are
     nearly unique, up to half of the records may have one of at most three such texts. Whole numbers may be codes, some

@@ -260,7 +260,7 @@ class DescriptionEditor:
             raise SchemaError(
                 f"'{again[0]}' has cells of another type. Add the texts of these cells to the list `missing` of the "
                 "column in "
-                f"{self.path.name}, or correct the file. Nothing is written."
+                f"{self.path.name}, or correct these cells in the data file. Nothing is written."
             )
         lines = {
             column.name: (missing_line(column.odd, column.odd) + "\n") * bool(column.odd) + domain_line(column)

@@ -128,7 +128,8 @@ def _name_use(number: Part) -> tuple[str, ...]:
 def _compare(old: Part | None, new: Part | None) -> Part:
     """Return two numbers, their difference, and whether the difference is within chance: whether the intervals overlap.
 
-    A number without an interval is counted, so no difference from it is due to chance.
+    A number without an interval is an exact count. If either number has no interval, the difference is not reported as
+    within chance.
     """
     numbers = [None if each is None else {end: each[end] for end in ENDS} for each in (old, new)]
     unknown: Part = dict.fromkeys(ENDS)

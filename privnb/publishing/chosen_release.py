@@ -348,7 +348,7 @@ def _nearly_certain(found: SensitiveCounts) -> str:
 def recount_results(decided: PolicySearch, found: Sequence[SensitiveCounts], verdict: Verdict) -> pd.DataFrame:
     """Return the results of a decision with the shares of certain and nearly certain values counted in the file.
 
-    The numbers of certain values are those of the gate's `verdict`. Withheld numbers stay withheld.
+    The counts of people whose value is certain come from the gate's `verdict`. Withheld numbers stay withheld.
     """
     certain = {each.sensitive: each.people for each in verdict.findings if isinstance(each, CertainValue)}
     results = decided.results.copy()

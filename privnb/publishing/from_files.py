@@ -239,7 +239,7 @@ def _keep_inputs(out: Path, inputs: Sequence[Path]) -> None:
     for path in (each.resolve() for each in inputs if each.exists()):
         if path in there or out.resolve() in path.parents:
             raise OutputExistsError(
-                f"{out} is the input of the release, which `force` does not replace. Choose another name."
+                f"{out} is an input of the release, and `force` never replaces an input. Choose another name."
             )
 
 

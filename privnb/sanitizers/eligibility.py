@@ -28,8 +28,8 @@ def require_numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
     if not found:
         raise SanitizationError(
             f"{sanitizer!r}: '{schema.dataset}' has no numeric quasi-identifier; it has "
-            f"{join_names(schema.quasi_identifiers) or 'no quasi-identifier'}. Choose a study with numbers, or another "
-            "sanitizer."
+            f"{join_names(schema.quasi_identifiers) or 'no quasi-identifier'}. Choose a study with a "
+            "numeric quasi-identifier, or another sanitizer."
         )
     return found
 

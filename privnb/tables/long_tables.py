@@ -200,8 +200,8 @@ class Memory(NamedTuple):
         size = available_memory() * (1 - RESERVE) / 1e6 // 100 * 100
         if size < LEAST:
             raise ResourceError(
-                f"this machine has less than {LEAST}MB of memory left for a table. Close other programs, give the "
-                "container more memory, or state a size."
+                f"this machine has less than {LEAST}MB of memory left for a table. Close other programs, state "
+                "a size, or, if privnb runs in a container, give the container more memory."
             )
         return cls(f"{size:.0f}MB", size)
 

@@ -233,8 +233,8 @@ class ExpectedGain(Question):
     """Question about the g-vulnerability of the sensitive value, which is the expected gain of an adversary.
 
     The row `expected_gain` is the gain of the best guess about a person, averaged over all people, for an adversary who
-    knows the person's class or bucket. The baseline is the best guess without the release. For noise, the row has the
-    variant "at most"; see `Leakage`. The value is withheld if the share of right guesses is withheld.
+    knows the person's class or bucket. The baseline is the gain of the best guess without the release. For noise, the
+    row has the variant "at most"; see `Leakage`. The value is withheld if the share of right guesses is withheld.
 
     Parameters
     ----------

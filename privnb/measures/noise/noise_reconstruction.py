@@ -107,7 +107,7 @@ def reconstruct_distribution(
         If, under this noise, a cell has the probability 0 for all values of the domain.
     """
     if not len(cells := _present(cells)):
-        raise UsageError("`cells` must hold at least one value; got 0.")
+        raise UsageError("`cells` must hold at least one value; got none.")
     starts = list_intervals(attribute, bins)
     likelihood, seen = _explained(cells, law, attribute, starts, way)
     ended = bayes_stopping_rule(seen.sum(), len(seen)) if way == "bayes" else None

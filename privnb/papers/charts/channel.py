@@ -155,7 +155,7 @@ def _of(results: pd.DataFrame, subject: str, attribute: str) -> pd.DataFrame:
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
     share = rows.said.where(rows.variant == "", "at most " + rows.said)
     panels = {
-        "identity": "Whose is a row? The adversary has a register of everybody's quasi-identifiers",
+        "identity": "Whose row is this? The adversary has a register of everybody's quasi-identifiers",
         "sensitive": f"What is a person's {next(iter(rows.target), '')}? The adversary knows the quasi-identifiers",
         "attribute": f"What is a person's own {attribute}? The adversary sees only its released cell",
     }

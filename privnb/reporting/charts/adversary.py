@@ -52,7 +52,7 @@ def spans(results: Results, scenario: str, title: str, unit: str) -> Drawn:
     scenario : str
         The scenario, such as "A".
     title, unit : str
-        The beginning of the title, which has at most six words, and the unit of the axis.
+        The first words of the title (at most six), and the unit of the axis.
     """
     expect.text("scenario", scenario, "a scenario of the results")
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")

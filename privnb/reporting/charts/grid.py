@@ -94,7 +94,7 @@ def every_setting(
         f"Choose one of {len(rows)} settings and see what it loses",
         f"The settings belong to {rows.sanitizer.nunique()} sanitizers. Each step of the slider is stricter. The bars "
         "and the diamond show the chosen setting, and the line through the diamond shows the other steps of the "
-        "slider. Strong ticks are baselines, and grey ticks show all settings. Filled points with the line are "
+        "slider. Dark ticks show baselines, and grey ticks show all settings. Filled points with the line are "
         "efficient, hollow blue points are undecided, and hollow grey points are dominated. Shorter bars, and points "
         "further left and down, mean smaller losses.",
     )

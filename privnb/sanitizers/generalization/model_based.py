@@ -153,8 +153,8 @@ def bind_models(sanitizer: Any, dataset: Microdata, extra: Sequence[str] = (), *
     for model in sanitizer.models:
         if dataset.schema.person and hasattr(model, "population"):
             raise SanitizationError(
-                f"{sanitizer!r}: {model!r} compares records with people of a population, and people of "
-                f"'{dataset.name}' may have several records. Try KAnonymity, which is stricter than KMap."
+                f"{sanitizer!r}: {model!r} compares each record with the people of a population, but a person "
+                f"in '{dataset.name}' may have several records. Try KAnonymity, which is stricter than KMap."
             )
         # An adversary already knows quasi-identifiers, and identifiers and keys are not published.
         role = None if model.sensitive is None else dataset.schema[model.sensitive].role
