@@ -24,6 +24,7 @@ from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import ENDS, LOSS, Decision, plain_number
 from privnb.decision.evidence import add_months, gather_evidence
 from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule, policy_values
+from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
 from privnb.decision.release_risks import groups_at_risk, mean_and_worst, numbers_of, risk_of
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
@@ -180,6 +181,7 @@ def make_card(
         "done": done,
         "risks": [risk_of(risk, own, axes, decision.policy, groups, people) for risk in policies.RISKS],
         "worst_groups": groups,
+        "criteria": numbers_of(own[own.measure.isin([each.replace(" ", "_") for each in CRITERIA])]),
         "uses": _uses(own, axes, decision.policy),
         "vanished": list_vanished(path, dataset, done) if isinstance(dataset, Dataset) else [],
         "unmeasured": list_unmeasured(own, schema),

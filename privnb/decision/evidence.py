@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from privnb.decision import frameworks, policies
-from privnb.decision.frameworks import LINES, Framework, Question
+from privnb.decision.frameworks import CRITERIA, LINES, Framework, Question
 from privnb.microdata.schema import Role
 from privnb.runtime.tolerances import ROUNDING
 
@@ -72,23 +72,33 @@ def answer_question(question: Question, content: Part) -> Part:
     Returns
     -------
     dict
-        `question`, `section` and `lines`; `answer`: one of `ANSWERS`; `why`: the reason, with a `kind` that selects the
-        sentence in `templates/evidence.j2`, or None; `reservation`: "", "lenient reading" or "exceeded in groups";
+        `question`, `section` and the `lines` that the card has; `answer`: one of `ANSWERS`; `why`: the reason, with a
+        `kind` that selects the sentence in `templates/evidence.j2`, or None; `reservation`: "", "exceeds the hold-out",
+        "lenient reading" or "exceeded in groups";
         `places`: the fields of the card that answer the question; `ids`: the rows of results.csv behind its numbers.
     """
-    judged = [_judge(line, question, content) for line in question.lines] or [(UNMEASURED, {"kind": "no_line"}, "")]
+    lines = [line for line in question.lines if line not in CRITERIA or list_criterion(line, content)]
+    capped = [line for line in lines if line not in CRITERIA]
+    judged = [_judge(line, question, content) for line in capped] or [(UNMEASURED, {"kind": "no_line"}, "")]
     answer, why, _ = min(judged, key=lambda each: ANSWERS.index(each[0]))
-    reservations = [reservation for _, _, reservation in judged if reservation] if answer == MET else []
+    criteria = [each for line in lines if line in CRITERIA for each in list_criterion(line, content)]
+    exceeds = ["exceeds the hold-out"] * any((each["low"] or 0) > 0 for each in criteria)
+    reservations = [*exceeds, *filter(None, (each for _, _, each in judged))] if answer == MET else []
     return {
         "question": question.text,
         "section": question.section,
-        "lines": [*question.lines],
+        "lines": lines,
         "answer": answer,
         "why": why,
         "reservation": next(iter(reservations), ""),
-        "places": [*dict.fromkeys(filter(None, (LINES[line] for line in question.lines)))],
-        "ids": [*dict.fromkeys(id for line in question.lines for id in _ids(line, content))],
+        "places": [*dict.fromkeys(filter(None, (LINES[line] for line in lines)))],
+        "ids": [*dict.fromkeys(id for line in lines for id in _ids(line, content))],
     }
+
+
+def list_criterion(line: str, content: Part) -> list[Part]:
+    """Return the numbers of a card for one of `CRITERIA`; empty if nobody measured it, or in a card of format 7."""
+    return [each for each in content.get("criteria", ()) if each["row"]["measure"] == line.replace(" ", "_")]
 
 
 def _judge(line: str, question: Question, content: Part) -> Judgment:
@@ -154,6 +164,8 @@ def _ids(line: str, content: Part) -> Iterator[str]:
     if line in policies.RISKS:
         risk = _risk(line, content)
         numbers = [risk["mean"], risk["worst_person"]]
+    elif line in CRITERIA:
+        numbers = list_criterion(line, content)
     elif line == "class size":
         numbers = [content["smallest_class"]]
     elif line == "utility":

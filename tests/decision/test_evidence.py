@@ -151,6 +151,25 @@ def test_a_reservation_about_a_cap_is_kept(content):
     assert said == "T: 1 of 2 criteria met (1 with a reservation), 1 measured but not judged."
 
 
+def test_a_criterion_is_evidence_and_qualifies_an_answer_beyond_the_holdout(content):
+    number = {"value": 0.1, "low": -0.02, "high": 0.2, "baseline": 0, "seeds": 1, "unknown": "", "ids": ["0badcafe"]}
+    number["row"] = {"measure": "excess_inference", "dataset": "clinic", "sanitizer": "Mondrian", "target": "illness"}
+    lines = ("attribute", "certainty", "excess inference")
+    assert ask(content, *lines) | {"lines": None} == ask(content, *lines[:2]) | {"lines": None}
+    content["criteria"] = [number]
+    found = ask(content, *lines)
+    assert (found["answer"], found["reservation"]) == (MET, "")
+    assert (found["places"][-1], found["ids"][-1]) == ("criteria", "0badcafe")
+    assert "10% (95% CI" in line("decision/evidence", "stated", "excess inference", content)
+    number["low"] = 0.02
+    found = ask(content, *lines)
+    assert (found["answer"], found["reservation"]) == (MET, "exceeds the hold-out")
+    assert "more often for people in the table" in line("decision/evidence", "answer", found)
+    risk(content, "attribute")["unknown"] = "not measured"
+    assert ask(content, *lines)["answer"] == UNMEASURED
+    assert ask(content, "excess inference")["answer"] == UNMEASURED, "no policy caps a criterion"
+
+
 @pytest.mark.parametrize(
     ("k", "people", "answer"),
     [
@@ -172,6 +191,7 @@ def test_the_class_size_counts_the_rows_of_the_file_and_the_people_of_the_measur
 def test_a_person_answers_what_no_number_shows(content):
     answers = {name: ask(content, name)["answer"] for name in frameworks.LINES if name not in policies.RISKS}
     counted = {"class size": MET, "promise": NOT_APPLICABLE, "utility": UNJUDGED, "not tried": UNMEASURED}
+    counted |= dict.fromkeys(frameworks.CRITERIA, UNMEASURED)
     assert answers == dict.fromkeys(answers, BY_PERSON) | counted
     assert ask(content)["answer"] == UNMEASURED
     assert ask(content, "identity", "person")["answer"] == BY_PERSON

@@ -20,8 +20,10 @@ from privnb.runtime.validation import Share, Validated, optional, validated
 
 # The lines of a card that can answer a question, and the place of each line in the card; "person" has no place, because
 # only a person can answer the question.
+CRITERIA = ("excess singling out", "excess linkability", "excess inference")
 LINES = {
     **{risk: f"risks.{risk}" for risk in policies.RISKS},
+    **dict.fromkeys(CRITERIA, "criteria"),
     "class size": "release.k",
     "recipient": "policy.recipient",
     "means": "policy.knows",
@@ -60,7 +62,8 @@ class Question(Validated):
     section : str
         The place of the question in the source.
     lines : tuple of str
-        The lines of a card that answer the question, from `LINES`; if empty, no line of a card answers it.
+        The lines of a card that answer the question, from `LINES`; if empty, no line of a card answers it. `CRITERIA`
+        support the answer of another line where a card has them, because no policy caps them.
     statistic : str
         "largest" if only a cap on the risk of the worst-off person answers the question; if empty, any cap does.
     at_most : float, optional
@@ -136,8 +139,8 @@ def list_framework_names() -> list[str]:
 def read(name: str) -> Framework:
     """Return a framework of the package. Raises FrameworkError if there is no framework of this name.
 
-    >>> [question.lines for question in read("wp29-2014").questions]
-    [('identity',), ('linkability',), ('attribute', 'certainty')]
+    >>> [question.lines for question in read("wp29-2014").questions[:2]]
+    [('identity', 'excess singling out'), ('linkability', 'excess linkability')]
     """
     known = list_framework_names()
     if name not in known:
