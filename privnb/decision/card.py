@@ -231,9 +231,12 @@ def facts_of_file(path: Path, names: list[str], done: Part) -> Part:
     is null unless the file promises a k.
     """
     columns, promised = done["columns"], any(claim.startswith(K) for claim in done["claims"])
+    file = UndescribedTable.of(path)
+    there = [name for name in columns if spreadsheets.name_in_file(done, name) in file.names]
+    names = [name for name in names if name in there]  # a column that the file lacks is suppressed for everybody
     true = promised or all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
     cells, times = spreadsheets.read_unescaped(
-        done, names or [*columns][:1], lambda written: UndescribedTable.of(path).counted(written, Memory.of("2GB"))
+        done, names or there[:1], lambda written: file.counted(written, Memory.of("2GB"))
     )
     k = None
     if names and true:

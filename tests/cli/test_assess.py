@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import jsonschema
+import pandas as pd
 import pytest
 from support.clinic import CLINIC
 
@@ -57,6 +58,19 @@ def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
 def test_a_copy_of_the_records_breaks_the_policy(files, capsys):
     found = assessed(capsys, files / "copy.csv", "--policy", "k-5")
     assert (found["status"], found["values"]["keeps"]) == (1, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("holdout", [False, True])
+@pytest.mark.parametrize("lacking", [["age"], ["weight"], ["postcode"], ["region"], ["age", "region"]], ids=",".join)
+def test_a_file_may_lack_quasi_identifiers(files, capsys, tmp_path, lacking, holdout):
+    people = load(CLINIC).table[load(CLINIC).schema.published]
+    people.drop(columns=lacking).to_csv(tmp_path / "x.csv", index=False)
+    drawn = {name: people[name].sample(frac=1, random_state=i).array for i, name in enumerate(people)}
+    pd.DataFrame(drawn).to_csv(tmp_path / "others.csv", index=False)
+    found = assessed(capsys, tmp_path / "x.csv", *(["--holdout", tmp_path / "others.csv"] if holdout else []))
+    assert found["values"]["lacking"] == lacking
+    assert not {*lacking} & {*found["values"]["card"]["release"]["quasi_identifiers"]}
 
 
 def test_what_is_not_there_is_refused_before_anything_is_measured(files, capsys, tmp_path):

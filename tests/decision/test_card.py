@@ -136,6 +136,14 @@ def test_k_is_counted_in_a_file_whose_cells_are_true_or_where_it_is_promised(tmp
     assert cards.facts_of_file(tmp_path / "a.csv", ["age"], done)["k"] == k
 
 
+def test_k_of_a_file_does_not_need_the_columns_that_the_file_lacks(tmp_path):
+    (tmp_path / "a.csv").write_text("sex\nF\nF\nM\nM\nM\n")
+    done = {"columns": {"age": "suppressed", "sex": "exact"}, "claims": []}
+    found = cards.facts_of_file(tmp_path / "a.csv", ["age", "sex"], done)
+    assert (found["k"], found["rows"], found["quasi_identifiers"]) == (2, 5, ["sex"])
+    assert cards.facts_of_file(tmp_path / "a.csv", ["age"], done)["k"] is None
+
+
 def test_what_is_not_generalized_has_no_labels_in_the_dictionary():
     clinic = load(CLINIC)
     assert cards._entry(clinic.schema, clinic.hierarchies, "region", "generalized")["labels"]
