@@ -89,7 +89,7 @@ FAULTS = [
     Fault("claims", "_altered", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
     Fault("claims", "describe_failure", 'f"{type(error).__name__}{place}"', "str(error)", OWN),
     Fault("claims", "Guarded._said", "type(again) is type(error)", "True", ("miners/test_own_estimators.py",)),
-    Fault("claims", "find_perturbed", "names += [] if true or", "names += [] if True or", BARE),
+    Fault("claims", "find_untrue_rows", "if untrue.any() and", "if False and", BARE),
     Fault("claims", "Sanitizer._checked", 'made, {"perturbed": [*gaps.missing] if gaps else []}', "made, {}", BARE),
     Fault("claims", "Sanitizer._infer_facts", "if not table.index.equals(index):", "if False:", BARE),
     Fault(

@@ -41,7 +41,7 @@ class ForeignColumn(NamedTuple):
         The cells of the column: numbers or texts if the column is plain or perturbed, and labels otherwise.
     treated : str
         "plain": all cells are values of the domain. "suppressed": some cells are `*`. "generalized": some cells are
-        labels. "perturbed": some cells are numbers that are not in the domain.
+        labels. "perturbed": the column is stated to be perturbed, or some cells are numbers that are not in the domain.
     forms : dict of LabelForm to int
         The number of cells that have each form.
     hierarchy : Generalization or None
@@ -183,11 +183,12 @@ def _read_column(
             forms[form] += int(times[place])
     treated = _recognize(forms, is_moved=is_moved)
     _check_stated(path, name, stated, treated)
+    treated = "perturbed" if stated == "perturbed" else treated
     if treated in ("plain", "perturbed") and attribute.numeric:
         numbers = pd.Series(pd.to_numeric(pd.Series(labels), errors="coerce").to_numpy()[index], name=name)
         original = dataset.table[name].dtype
         return ForeignColumn(numbers.astype(original) if treated == "plain" else numbers, treated, forms, None)
-    known = treated == "plain" or (own is not None and _has_all(own, {*labels[times > 0]}))
+    known = treated in ("plain", "perturbed") or (own is not None and _has_all(own, {*labels[times > 0]}))
     return ForeignColumn(pd.Series(labels[index], name=name), treated, forms, None if known else reader.hierarchy)
 
 

@@ -110,15 +110,21 @@ def find_perturbed(dataset: Microdata, release: Release) -> list[str]:
     A sanitizer has perturbed these columns without a statement that it did so. A column is left out if some of its
     cells cannot be values of its attribute; the check of labels then reports the error.
     """
-    names = []
+    return [*find_untrue_rows(dataset, release)]
+
+
+def find_untrue_rows(dataset: Microdata, release: Release) -> dict[str, BoolArray]:
+    """Return, for each column of `find_perturbed`, whether each row has such a cell, as boolean arrays (n,)."""
+    found = {}
     for name in release.treated("generalized", "suppressed"):
         if name in dataset.schema.quasi_identifiers:
             number, labels = release.coded(name)
-            true = bool(_covered(dataset.hierarchies[name], labels, number, dataset.codes[name]).all())
+            untrue = ~_covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
         else:
-            true = not bool(_altered(dataset, release, name).any())
-        names += [] if true or len(_impossible(release, name)[0]) else [name]
-    return names
+            untrue = _altered(dataset, release, name)
+        if untrue.any() and not len(_impossible(release, name)[0]):
+            found[name] = untrue
+    return found
 
 
 def _labels(dataset: Microdata, release: Release) -> Iterator[str]:

@@ -27,7 +27,7 @@ from privnb.runtime.lazy import pd
 from privnb.runtime.names import join_names
 from privnb.runtime.validation import Randomness
 from privnb.sanitizers.base import Sanitized, Sanitizer
-from privnb.sanitizers.claims import explain_mismatch
+from privnb.sanitizers.claims import explain_mismatch, find_untrue_rows
 from privnb.sanitizers.correspondence import match_rows
 from privnb.sanitizers.errors import SanitizationError
 
@@ -35,6 +35,7 @@ ASK = (
     "State what the rows stand for: rows='in order' if row 1 is the first record, and so on, or rows='synthetic' if no "
     "row belongs to a person."
 )
+MATCH = "Leave out --rows (in Python `rows`), so that each row is matched with a record."
 CHECK = "Check that the file was made from this dataset, and that no other column was changed."
 MAX_INSIDE = 0.5  # the share of a hold-out that may be in the table, at most; of fewer people, the user is warned
 Correspondence = Literal["measured", "in order", "synthetic"]
@@ -44,6 +45,11 @@ def compare_holdout(dataset: Dataset, others: pd.DataFrame) -> HoldoutOverlap:
     """Return how many people of a hold-out have the values of a record in all columns of the hold-out."""
     whole = pd.concat([dataset.table[[*others]], others], ignore_index=True)
     return measure_overlap(*np.split(count_combinations(whole).index, [len(dataset)]))
+
+
+def list_perturbed(file: ForeignFile) -> list[str]:
+    """Return the columns of a file that are stated to be perturbed, or that have numbers outside their domains."""
+    return [name for name, each in file.columns.items() if each.treated == "perturbed"]
 
 
 @dataclass(frozen=True)
@@ -162,10 +168,8 @@ class MadeElsewhere(Sanitizer):
         released = pd.DataFrame({name: each.cells for name, each in file.columns.items()})
         lacking = dict.fromkeys(file.lacking, np.full(len(released), SUPPRESSED, dtype=object))
         released = assign_columns(released, lacking)[dataset.schema.published]
-        if self.rows == "in order":
-            facts = self._infer_facts(dataset, self._in_order(dataset, file, released), "", released.index)
-        else:
-            released, facts = self._matched(dataset, file, released)
+        order = self._in_order if self.rows == "in order" else self._matched
+        released, facts = order(dataset, file, released)
         release = self._released(dataset, released, facts, rng, drawn=False)
         if reason := explain_mismatch(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
@@ -189,8 +193,7 @@ class MadeElsewhere(Sanitizer):
                     f"the form {join_names([*map(str, forms)])}. Leave the column out, or leave out rows='synthetic'."
                 )
             return released, {"rows": Rows.SYNTHETIC}
-        perturbed = [name for name, each in file.columns.items() if each.treated == "perturbed"]
-        if perturbed:
+        if perturbed := list_perturbed(file):
             raise SanitizationError(
                 f"the records of the rows of {file.path.name} cannot be found, because {join_names(perturbed)} was "
                 f"perturbed. {ASK}"
@@ -211,11 +214,23 @@ class MadeElsewhere(Sanitizer):
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         raise NotImplementedError  # the release is read, see `_checked`
 
-    def _in_order(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows, whose treatments are inferred later, if there is one row for each record."""
+    def _in_order(self, dataset: Dataset, file: ForeignFile, released: pd.DataFrame) -> Sanitized:
+        """Return the rows and the columns that were perturbed, if each row covers its record in all other columns."""
+        name = file.path.name
         if len(released) != len(dataset):
             raise SanitizationError(
-                f"rows must be as many as the {len(dataset)} records if they are in order; {file.path.name} has "
-                f"{len(released)}. Leave `rows` out, so that the rows are matched with the records."
+                f"rows must be as many as the {len(dataset)} records if they are in order; {name} has "
+                f"{len(released)}. {MATCH}"
             )
-        return released
+        facts = {"perturbed": list_perturbed(file)}
+        untrue = find_untrue_rows(dataset, self._released(dataset, released, dict(facts), None, drawn=False))
+        if untrue:
+            rows = np.any([*untrue.values()], axis=0).sum()
+            columns = ", ".join(f"{join_names([each])} ({wrong.sum():,} rows)" for each, wrong in untrue.items())
+            raise SanitizationError(
+                f"row i of {name} must cover record i if the rows are in order; {rows:,} of {file.rows:,} rows do not "
+                f"cover it in these columns: {columns}. {MATCH} If another tool changed the values of such a column, "
+                f"state that the column is perturbed (--treatment '{next(iter(untrue))}: perturbed'; in Python "
+                "`treatments`)."
+            )
+        return released, facts

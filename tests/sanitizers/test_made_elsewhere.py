@@ -113,6 +113,37 @@ def test_the_rows_of_a_noisy_file_must_be_stated(people, tmp_path):
     )
 
 
+def test_rows_in_another_order_are_not_rows_in_order(people, tmp_path):
+    """By hand: two records change places, so two rows disagree in each column in which the records differ."""
+    table = people.table[PUBLISHED]
+    first = next(i for i in range(1, 1500) if table.sex[i] != table.sex[0] and table.race[i] == table.race[0])
+    order = [first, *range(1, first), 0, *range(first + 1, 1500)]
+    mixed = table.iloc[order].reset_index(drop=True).assign(age=table.age + 0.5)
+    mixed.to_csv(path := tmp_path / "x.csv", index=False)
+    with pytest.raises(
+        SanitizationError, match=r"; 2 of 1,500 rows do not .* sex \(2 rows\).* Leave out --rows"
+    ) as error:
+        MadeElsewhere(str(path), rows="in order").sanitize(people)
+    assert "race (" not in str(error.value)
+    assert "age (" not in str(error.value)  # numbers outside the domain show that the column was perturbed
+    mixed.iloc[order].assign(age=table.age.to_numpy()).to_csv(path, index=False)
+    assert MadeElsewhere(str(path), rows="in order").sanitize(people).treated("perturbed") == ()
+
+
+def test_a_column_is_perturbed_in_the_domain_only_if_this_is_stated(people, tmp_path):
+    table = people.table[PUBLISHED]
+    moved = table.assign(age=table.age.clip(18) - 1, race=table.race.to_numpy()[::-1])
+    moved.to_csv(path := tmp_path / "x.csv", index=False)
+    with pytest.raises(
+        SanitizationError, match=r"1,\d+ of 1,500 rows .* columns: age \(1,\d+ rows\), race \(\d+ rows\)"
+    ):
+        MadeElsewhere(str(path), rows="in order").sanitize(people)
+    stated = {"age": "perturbed", "race": "perturbed"}
+    read = MadeElsewhere(str(path), rows="in order", treatments=stated).sanitize(people)
+    assert {*read.treated("perturbed")} == {"age", "race"}
+    assert read.columns["sex"].kind == "exact"
+
+
 def test_rows_that_no_record_could_have_are_refused(people, tmp_path):
     table = Mondrian(k=10).sanitize(people, rng=1).table
     changed = table.assign(occupation=table.occupation.sample(frac=1, random_state=1).to_numpy())
