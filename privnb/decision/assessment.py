@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,11 @@ from privnb.decision.answer import Part
 from privnb.decision.by_policy import Decision, plain_number
 from privnb.decision.card import Card, make_card
 from privnb.decision.policies import Policy
-from privnb.decision.policy_search import find_release_key, measure_releases, with_possible_needs
+from privnb.decision.policy_search import SEEDS, find_release_key, measure_releases, with_possible_needs
 from privnb.decision.recommended import build_use_questions
 from privnb.evaluation.evaluation_loop import answer_question
 from privnb.evaluation.profiles import ProfileName, run_evaluations
-from privnb.evaluation.results import SETTING_COLUMNS, join_results
+from privnb.evaluation.results import SETTING_COLUMNS, Results, join_results
 from privnb.evaluation.risks.criteria import build_criteria
 from privnb.evaluation.risks.memorization import Memorization, count_equal_rows
 from privnb.evaluation.store import Folder
@@ -29,11 +30,11 @@ from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT, MinCount, withhold_count, withhold_share
 from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import list_lines
-from privnb.runtime.validation import Count, validated
+from privnb.runtime.validation import Count, Seed, instead, optional, validated
 from privnb.runtime.wording import write
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
-from privnb.sanitizers.made_elsewhere import MadeElsewhere, compare_holdout
+from privnb.sanitizers.made_elsewhere import GivenRelease, MadeElsewhere, compare_holdout
 
 
 def _shown(shown: tuple[float, float, float]) -> dict[str, float | None]:
@@ -89,6 +90,11 @@ class Assessment:
         done = self.release.provenance.public()
         return make_card(self.file.path, self.decision, self.results, self.dataset, self.judged, done=done)
 
+    @property
+    def own_results(self) -> pd.DataFrame:
+        """The rows of `results` about this release, without the two reference releases."""
+        return self.results[self.results.sanitizer == type(self.sanitizer).__name__].reset_index(drop=True)
+
     @cached_property
     def facts(self) -> Part:
         """How the file was read, and what was found in its rows and in the hold-out, as plain values."""
@@ -140,8 +146,7 @@ class Assessment:
         if self.release.provenance.rows is not Rows.SYNTHETIC or not self.release.treated("synthetic"):
             return None
         equal, rows = count_equal_rows(self.dataset, self.release), len(self.release)
-        own = self.results[self.results.sanitizer == type(self.sanitizer).__name__].drop_duplicates("measure")
-        found = own.set_index("measure")
+        found = self.own_results.drop_duplicates("measure").set_index("measure")
         known = "copied_share" in found.index and not np.isnan(found.low["copied_share"])
         return {
             "rows": rows,
@@ -150,6 +155,9 @@ class Assessment:
             "by_chance": plain_number(found.baseline["equal_share"]) if known else None,
             "copied": _shown(tuple(found.loc["copied_share", ["value", "low", "high"]])) if known else None,
         }
+
+
+GivenAssessment = Annotated[Assessment | None, optional(instead(Assessment, "`assess_given` gives it."))]
 
 
 def _notice(code: str, macro: str, *arguments: object) -> Notice:
@@ -208,6 +216,44 @@ def assess_release(
     own = (decision.releases[SETTING_COLUMNS] == [*find_release_key(sanitizer)]).all(axis=1)
     alone = replace(decision, releases=decision.releases[own])
     return Assessment(sanitizer, file, release, alone, decision, results, dataset, min_count)
+
+
+@validated
+def assess_given(
+    release: GivenRelease,
+    dataset: Dataset,
+    policy: Policy,
+    *,
+    profile: ProfileName = "quick",
+    seeds: Seed = 0,
+    min_count: MinCount = LIMIT,
+    store: Folder = "",
+) -> Assessment | None:
+    """Assess the release that the parameters of a notebook name; None if they name no release.
+
+    Parameters
+    ----------
+    release : MadeElsewhere or None
+        The result of `made_elsewhere.check_release`.
+    dataset, policy, profile, min_count, store
+        See `assess_release`.
+    seeds : int
+        See `policy_search.search_policy`, which repeats random steps as often.
+
+    Returns
+    -------
+    Assessment or None
+    """
+    if release is None:
+        return None
+    repeats = seeds or SEEDS.get(profile, SEEDS["full"])
+    return assess_release(release, dataset, policy, profile=profile, seeds=repeats, min_count=min_count, store=store)
+
+
+@validated
+def add_results(results: Results, theirs: GivenAssessment) -> pd.DataFrame:
+    """Return results, followed by those of the release that another tool made, if there is such a release."""
+    return results if theirs is None else join_results(results, theirs.own_results)
 
 
 def _measure_use(

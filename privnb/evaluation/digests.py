@@ -22,6 +22,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import factorize
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import UsageTypeError
+from privnb.sanitizers.base import Sanitizer
 
 # Packages whose code counts by their version.
 VERSIONED_PACKAGES = {
@@ -84,6 +85,8 @@ def digest(value: Any) -> bytes:
         return _digest_dataset(value)
     elif dataclasses.is_dataclass(value):
         parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        if isinstance(value, Sanitizer) and value.contents:  # a path is not the content of its file
+            parts.append(value.contents)
     elif hasattr(value, "get_params") or kind.__module__.startswith("privnb."):
         parts = [vars(value)]  # an estimator's parameters, and what it has learned
     else:

@@ -16,7 +16,14 @@ from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import choose_target, find_sensitive
 from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, Combinations, MinClassSize
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.evaluation_loop import LinkageQuestion, MeasureQuestion, Question, answer_question
+from privnb.evaluation.evaluation_loop import (
+    Case,
+    LinkageQuestion,
+    MeasureQuestion,
+    Question,
+    answer_case,
+    answer_question,
+)
 from privnb.evaluation.parameters import parse_number, parse_numbers
 from privnb.evaluation.predictions import Miners, resolve_miners
 from privnb.evaluation.profiles import Profile, ProfileName, drop_repeated_rows, find_profile, run_evaluations
@@ -32,6 +39,7 @@ from privnb.evaluation.results import (
 from privnb.evaluation.store import Folder, Store
 from privnb.evaluation.utility import group_sizes, queries, workload
 from privnb.measures.base import KINDS, find_measure, measure_facts
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
@@ -50,6 +58,7 @@ __all__ = [
     "choose_axes",
     "describe_refusals",
     "evaluate_family",
+    "evaluate_release",
     "sweep_parameter",
     "vary_parameter",
 ]
@@ -260,6 +269,36 @@ def evaluate_family(
     """
     plan = _Plan(dataset, find_profile(profile), measures, miners, seeds, min_class_size, min_count)
     return plan.evaluate(as_list(sanitizers), store)
+
+
+@validated
+def evaluate_release(
+    dataset: Dataset,
+    sanitizer: Sanitizer,
+    release: Release,
+    *measures: str,
+    min_class_size: MinClassSize = MIN_CLASS_SIZE,
+    min_count: MinCount = LIMIT,
+) -> pd.DataFrame:
+    """Measure one release that exists already, in the same way as `evaluate_family` measures releases that it makes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The records of the release.
+    sanitizer : Sanitizer
+        The sanitizer that results name.
+    release : Release
+    *measures, min_class_size, min_count
+        See `evaluate_family`.
+
+    Returns
+    -------
+    DataFrame
+    """
+    plan = _Plan(dataset, find_profile("quick"), measures, "", 1, min_class_size, min_count)
+    case = Case(dataset, sanitizer, 1, release, min_count)
+    return plan.join([answer_case(question, case) for question in plan.questions[False].values()])
 
 
 def is_marked(measure: Any, kind: Any = None) -> bool:

@@ -31,6 +31,7 @@ from privnb.runtime.temporary import atomic_write
 
 COPIES = "my_notebooks"  # the folder of the user's copies, next to that of the notebooks
 OWN = ("OUT", "STORE")  # the parameters that the report sets itself
+FILES = ("RELEASE", "HOLDOUT")  # the parameters that are always files; other parameters may be files with a description
 # Checks before anything runs: `{parameter: function of its value and name that raises ValueError}`.
 CHECKS: dict[str, Callable[[Any, str], object]] = {
     "MIN_COUNT": withholding.check_min_count,
@@ -243,7 +244,7 @@ def _notebook(path: Path, parameters: Mapping[str, object]) -> Notebook:
     if "OUT" not in offered:
         raise ReportError(f'{path.name} has no parameter OUT. Add `OUT = ""` to its parameters cell.')
     given = [name for name in offered if name in parameters]
-    asked = {name: _typed(path, name, offered[name].default, parameters[name]) for name in given}
+    asked = {name: _typed(path, name, offered[name].default, _find_file(name, parameters[name])) for name in given}
     return Notebook(path, offered, asked)
 
 
@@ -268,6 +269,15 @@ def _assigned(node: ast.stmt) -> tuple[str, object]:
         with contextlib.suppress(ValueError):
             return target.id, ast.literal_eval(node.value)
     return "", None
+
+
+def _find_file(name: str, value: object) -> object:
+    """Return the absolute path of a file that a parameter names, because a notebook runs in its own folder.
+
+    Any other value is returned unchanged.
+    """
+    is_file = name in FILES or (name in ("DATASET", "POLICY") and str(value).endswith(".toml"))
+    return str(Path(str(value)).resolve()) if is_file and value and Path(str(value)).exists() else value
 
 
 def _typed(path: Path, name: str, default: object, value: object) -> object:

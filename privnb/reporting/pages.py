@@ -30,7 +30,7 @@ from privnb.datasets.description import describe_unconfirmed
 from privnb.decision.card import Card
 from privnb.reporting import glossary, release_card, rendering, result_rows
 from privnb.reporting.cells import drop_empty_sections, fold_cells, lift_answer, lift_chart, select_shown, split_title
-from privnb.reporting.notebooks import Notebook, has_tag
+from privnb.reporting.notebooks import FILES, Notebook, has_tag
 from privnb.runtime import names
 from privnb.runtime.wording import line, wording
 
@@ -200,6 +200,7 @@ def _parameters(chosen: Sequence[Notebook]) -> list[dict[str, Any]]:
     for notebook in chosen:
         for name, value in notebook.values.items():
             parameter = vars(notebook.parameters[name])
+            value = Path(value).name if name in FILES else value
             value = Path(value).stem if str(value).endswith(".toml") else value
             row = {"name": name, "value": value, **parameter, "notebooks": []}
             rows.setdefault((name, str(value), str(row["default"])), row)["notebooks"].append(notebook.name)

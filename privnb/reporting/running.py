@@ -33,7 +33,7 @@ from papermill.execute import raise_for_execution_errors, remove_error_markers
 from traitlets.config import Config
 
 from privnb.reporting import LIBRARIES, kernels
-from privnb.reporting.notebooks import OWN, Notebook, ReportError, has_tag
+from privnb.reporting.notebooks import FILES, OWN, Notebook, ReportError, has_tag
 from privnb.runtime import processes, progress
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.temporary import atomic_write
@@ -371,6 +371,8 @@ def _places(notebook: Notebook, work: Path, out: Path) -> dict[str, str]:
     """Return the words that replace the paths of folders, `{path: words}`, beginning with the longest path."""
     dataset = Path(str(notebook.values.get("DATASET", "")))
     places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
+    given = (Path(str(notebook.values.get(name, ""))) for name in (*FILES, "POLICY"))
+    places |= {file: file.name for file in given if file.is_absolute()}
     places |= {work: "report", store_folder(out): "store"} | ({dataset.parent: "data"} if dataset.is_absolute() else {})
     order = sorted(places, key=lambda place: len(place.parts), reverse=True)
     return {str(place): places[place] for place in order if len(place.parts) > 1}  # never the root itself

@@ -249,6 +249,11 @@ class Sanitizer(Validated, ABC):
         return self.randomized
 
     @property
+    def contents(self) -> tuple[str, ...]:
+        """The digests of the files that the method reads; empty for a method that reads no file."""
+        return ()
+
+    @property
     def key(self) -> str:
         """The text from which draws are derived; the text never changes.
 

@@ -93,6 +93,8 @@ def sanitizer_label(name: str, bounds: Mapping[str, float] | None = None, more: 
 def group(name: str) -> str:
     """Return the kind of release that the class with this name makes: "the ends", "generalization", "noise", ..."""
     kind = kinds().get(name, Sanitizer)
+    if kind.reads_file:
+        return "another tool"
     return "the ends" if kind.reference else GROUP_BY_TREATMENT.get(kind.treatment, f"{kind.treatment} values")
 
 

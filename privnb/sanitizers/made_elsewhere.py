@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 
 from privnb.datasets.dataset import Dataset
-from privnb.datasets.description import checksum
+from privnb.datasets.description import file_digest
 from privnb.datasets.foreign_file import ForeignFile, read_foreign
 from privnb.measures.disclosure.holdout_overlap import HoldoutOverlap, measure_overlap
 from privnb.microdata.columns import assign_columns
@@ -23,10 +23,13 @@ from privnb.microdata.release import Release
 from privnb.microdata.rows import Microdata
 from privnb.microdata.treatment import Rows
 from privnb.privacy_models.star import Star
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.names import join_names
-from privnb.runtime.validation import Randomness
-from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.runtime.progress import note_file
+from privnb.runtime.validation import Randomness, at_least, instead, optional, validated
+from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
 from privnb.sanitizers.claims import explain_mismatch, find_untrue_rows
 from privnb.sanitizers.correspondence import match_rows
 from privnb.sanitizers.errors import SanitizationError
@@ -102,7 +105,17 @@ class MadeElsewhere(Sanitizer):
     @cached_property
     def key(self) -> str:
         """The text from which draws are derived: the content of the file decides, not its name."""
-        return f"MadeElsewhere({checksum(Path(self.path))})"
+        return f"MadeElsewhere({self.contents[0]})"
+
+    @cached_property
+    def contents(self) -> tuple[str, ...]:
+        """The digests of the files; a stored result is of these contents and not only of the names of the files."""
+        return tuple(file_digest(Path(file)) for file in self.files)
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of all files, with the release first."""
+        return [self.path, *filter(None, [self.holdout]), *self.hierarchies.values()]
 
     def __repr__(self) -> str:  # the folder of the file is nobody's business
         return f"MadeElsewhere({', '.join(f'{name}={value!r}' for name, value in self._stated.items())})"
@@ -163,13 +176,47 @@ class MadeElsewhere(Sanitizer):
         if not isinstance(dataset, Dataset):
             raise SanitizationError(f"{self!r} must be compared with records; got counts. Load the dataset.")
         file = self.read(dataset)
-        own = {name: each.hierarchy for name, each in file.columns.items() if each.hierarchy is not None}
-        dataset = replace(dataset, table=dataset.cells, hierarchies={**dataset.hierarchies, **own})
+        dataset = _with_labels(dataset, file)
         released = pd.DataFrame({name: each.cells for name, each in file.columns.items()})
         lacking = dict.fromkeys(file.lacking, np.full(len(released), SUPPRESSED, dtype=object))
         released = assign_columns(released, lacking)[dataset.schema.published]
         order = self._in_order if self.rows == "in order" else self._matched
         released, facts = order(dataset, file, released)
+        return self._finished(dataset, released, facts, rng)
+
+    def release_of_sample(self, dataset: Dataset, sample: Dataset) -> Release:
+        """Return the release of a sample of the records: the rows of the sampled people in the file.
+
+        Some measures compare each record with each row, so they need a sample. Synthetic rows belong to nobody, so all
+        of them are the release of the sample.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The original from which the file was made.
+        sample : Dataset
+            The result of `dataset.sample`. Records that are equal in all columns are exchangeable.
+
+        Returns
+        -------
+        Release
+        """
+        whole = self.sanitize(dataset)
+        if whole.provenance.rows is Rows.SYNTHETIC:
+            return self.sanitize(sample)
+        place = np.full(len(dataset), -1)
+        place[_find_sampled(dataset, sample)] = np.arange(len(sample))
+        place = place if whole.records is None else place[whole.records]
+        kept = np.flatnonzero(place >= 0)
+        kept = kept[np.argsort(place[kept], kind="stable")]
+        released, rows = whole.table.iloc[kept].reset_index(drop=True), place[kept]
+        file = self.read(dataset)
+        facts: Facts = {"perturbed": list_perturbed(file)} if self.rows == "in order" else {}
+        facts |= {} if len(rows) == len(sample) else {"rows": rows}
+        return self._finished(_with_labels(sample, file), released, facts, None)
+
+    def _finished(self, dataset: Dataset, released: pd.DataFrame, facts: Facts, rng: Randomness) -> Release:
+        """Return the release with these rows after the checks of the rows and of `star`."""
         release = self._released(dataset, released, facts, rng, drawn=False)
         if reason := explain_mismatch(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
@@ -234,3 +281,79 @@ class MadeElsewhere(Sanitizer):
                 "`treatments`)."
             )
         return released, facts
+
+
+GivenFile = Annotated[str, instead(str, "Give the path of a file, or an empty text for no file.")]
+GivenRelease = Annotated[MadeElsewhere | None, optional(instead(MadeElsewhere, "`check_release` gives it."))]
+
+
+def _with_labels(dataset: Dataset, file: ForeignFile) -> Dataset:
+    """Return the dataset with the hierarchies of the labels in a file."""
+    own = {name: each.hierarchy for name, each in file.columns.items() if each.hierarchy is not None}
+    return replace(dataset, table=dataset.cells, hierarchies={**dataset.hierarchies, **own})
+
+
+def _find_sampled(dataset: Dataset, sample: Dataset) -> IntArray:
+    """Return the position in the dataset of each record of a sample; equal records are taken in their order."""
+    kinds = count_combinations(pd.concat([dataset.cells, sample.cells], ignore_index=True)).index
+    own, sampled = (pd.Series(each) for each in np.split(kinds, [len(dataset)]))
+    keys = ({"kind": each, "number": each.groupby(each).cumcount()} for each in (own, sampled))
+    places, wanted = map(pd.DataFrame, keys)
+    found = wanted.merge(places.assign(place=np.arange(len(dataset))), on=["kind", "number"], how="left").place
+    return np.asarray(found, dtype=np.int64)
+
+
+@validated
+def check_release(
+    file: GivenFile,
+    dataset: Dataset,
+    *,
+    rows: Correspondence = "measured",
+    holdout: GivenFile = "",
+    records: Annotated[int, at_least(0)] = 0,
+) -> MadeElsewhere | None:
+    """Return the release that another tool made, after all checks; None if no file is named.
+
+    Parameters
+    ----------
+    file : str
+        The path of the file; empty for no file.
+    dataset : Dataset
+        The original, with all its records.
+    rows, holdout
+        See `MadeElsewhere`.
+    records : int
+        The number of records in a random sample that the user requests; 0 means all records.
+
+    Returns
+    -------
+    MadeElsewhere or None
+
+    Raises
+    ------
+    UsageError
+        If only a sample of the records is requested, or if `rows` or `holdout` is stated without a file.
+    MissingFileError
+        If a file does not exist.
+    SchemaError, SanitizationError
+        If a file cannot be read as a release of the dataset, or as a hold-out.
+    """
+    if not file:
+        if holdout or rows != "measured":
+            raise UsageError(
+                f"a release must be named if {'a hold-out' if holdout else '`rows`'} is given. Name the file."
+            )
+        return None
+    if records:
+        raise UsageError(
+            f"the records must not be a sample if a release is given; got {records} records. Use all records, from "
+            "which the release was made."
+        )
+    if absent := [each for each in filter(None, [file, holdout]) if not Path(each).exists()]:
+        raise MissingFileError(f"there is no file {absent[0]}. Name a file that exists.")
+    found = MadeElsewhere(file, rows, holdout=holdout)
+    for path, content in zip(found.files, found.contents, strict=True):
+        note_file(Path(path).resolve(), content)
+    found.sanitize(dataset)
+    found.check_holdout(dataset)
+    return found

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from support.clinic import CLINIC
 
+import privnb as pn
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.foreign_file import read_foreign
 from privnb.evaluation.combination_sizes import Combinations
+from privnb.evaluation.digests import digest
 from privnb.evaluation.evaluation_loop import ask
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
@@ -20,6 +22,7 @@ from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.memorization import Memorization
 from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import Rows
+from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.sanitizers import (
     FullDomain,
     Identity,
@@ -30,7 +33,7 @@ from privnb.sanitizers import (
     Sampling,
     SanitizationError,
 )
-from privnb.sanitizers.made_elsewhere import MadeElsewhere
+from privnb.sanitizers.made_elsewhere import MadeElsewhere, check_release
 
 PUBLISHED = ["age", "workclass", "education", "marital-status", "race", "sex", "occupation"]
 
@@ -321,3 +324,70 @@ def test_the_meaning_of_stars_applies_to_classes_and_linkage(people, tmp_path):
 def _three(people):
     schema = Schema("three", tuple(people.schema[name] for name in ("age", "race", "occupation")))
     return schema, {name: people.hierarchies[name] for name in schema.quasi_identifiers}
+
+
+def test_a_sample_has_the_rows_of_its_people(people, tmp_path):
+    ours = Mondrian(k=10).sanitize(people, rng=1)
+    sample = people.sample(300, rng=0)
+    theirs = MadeElsewhere(written(ours, tmp_path / "theirs.csv"))
+    read = theirs.release_of_sample(people, sample)
+    assert (len(read), read.provenance.rows, read.provenance.dataset) == (300, Rows.RECORDS, sample.name)
+    names = people.schema.quasi_identifiers
+    labels = theirs.sanitize(people).table[names].assign(**people.table[names].add_prefix("own "))
+    expected = labels.drop_duplicates([f"own {name}" for name in names]).set_index([f"own {name}" for name in names])
+    first = sample.table.drop_duplicates(names).index  # people with equal values have equal labels
+    found = read.table.loc[first, names]
+    assert (found.to_numpy() == expected.loc[[*map(tuple, sample.table.loc[first, names].to_numpy())]].to_numpy()).all()
+
+
+def test_the_sample_of_a_subset_has_only_the_rows_that_are_there(people, tmp_path):
+    half = people.table[people.schema.published].iloc[:700]
+    half.to_csv(tmp_path / "half.csv", index=False)
+    sample = people.sample(400, rng=0)
+    read = MadeElsewhere(str(tmp_path / "half.csv")).release_of_sample(people, sample)
+    assert read.provenance.rows is Rows.SUBSET
+    kept = sample.table.iloc[read.records].reset_index(drop=True)[people.schema.published]
+    assert (read.table == kept).all(axis=None)
+    assert 100 < len(read) < 300
+
+
+def test_rows_in_order_are_sampled_by_their_places(tmp_path):
+    table = pd.DataFrame({"age": [30, 40, 30, 50], "ill": ["yes", "no", "no", "yes"]})
+    own = pn.read(table, sensitive="ill", name="four").dataset
+    pd.DataFrame({"age": [30, 40, 50, 50], "ill": table.ill}).to_csv(tmp_path / "swapped.csv", index=False)
+    theirs = MadeElsewhere(str(tmp_path / "swapped.csv"), rows="in order", treatments={"age": "perturbed"})
+    sample = own.sample(2, rng=1)
+    places = [int(np.flatnonzero((table == row).all(axis=1))[0]) for _, row in sample.table.iterrows()]
+    assert theirs.release_of_sample(own, sample).table.age.tolist() == [[30, 40, 50, 50][place] for place in places]
+
+
+def test_synthetic_rows_are_all_compared_with_a_sample(people, tmp_path):
+    people.table[people.schema.published].sample(500, random_state=1).to_csv(tmp_path / "x.csv", index=False)
+    theirs = MadeElsewhere(str(tmp_path / "x.csv"), rows="synthetic")
+    assert len(theirs.release_of_sample(people, people.sample(300, rng=0))) == 500
+
+
+def test_a_stored_result_is_of_the_content_of_each_file(people, tmp_path):
+    paths = [tmp_path / "theirs.csv", tmp_path / "others.csv"]
+    for path in paths:
+        path.write_text("age\n30\n")
+    before = digest(MadeElsewhere(*map(str, paths[:1]), holdout=str(paths[1])))
+    assert digest(MadeElsewhere(str(paths[0]), holdout=str(paths[1]))) == before
+    for path in paths:
+        path.write_text("age\n31\n")
+        after = digest(MadeElsewhere(str(paths[0]), holdout=str(paths[1])))
+        assert after != before
+        before = after
+
+
+def test_no_file_is_no_release_and_wrong_files_are_refused(people, tmp_path):
+    assert check_release("", people) is None
+    for given in ({"holdout": "others.csv"}, {"rows": "synthetic"}):
+        with pytest.raises(UsageError, match="a release must be named if"):
+            check_release("", people, **given)
+    path = written(Mondrian(k=10).sanitize(people, rng=1), tmp_path / "theirs.csv")
+    assert check_release(path, people) == MadeElsewhere(path)
+    with pytest.raises(UsageError, match="must not be a sample if a release is given; got 100 records"):
+        check_release(path, people, records=100)
+    with pytest.raises(MissingFileError, match="there is no file absent"):
+        check_release(path, people, holdout="absent.csv")

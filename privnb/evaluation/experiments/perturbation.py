@@ -6,7 +6,7 @@ R-U confidentiality map", 2001.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
@@ -15,8 +15,8 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import choose_target
 from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
 from privnb.evaluation.evaluation_loop import Case, LinkageQuestion, Question, evaluate
-from privnb.evaluation.results import Row
-from privnb.evaluation.sanitizer_family import evaluate_family
+from privnb.evaluation.results import Row, join_results
+from privnb.evaluation.sanitizer_family import evaluate_family, evaluate_release
 from privnb.evaluation.store import Folder
 from privnb.measures.base import register_measure
 from privnb.measures.utility import masking
@@ -25,8 +25,10 @@ from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
-from privnb.runtime.validation import validated
+from privnb.runtime.errors import UsageError
+from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import Sanitizer, catalogue
+from privnb.sanitizers.made_elsewhere import GivenRelease
 
 TREATMENTS = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # of sanitizers that do not generalize
 
@@ -156,6 +158,8 @@ def measure_risk_and_loss(
     min_class_size: MinClassSize = MIN_CLASS_SIZE,
     min_count: MinCount = LIMIT,
     store: Folder = "",
+    release: GivenRelease = None,
+    whole: Annotated[Dataset | None, optional(instead(Dataset, Dataset.HINT))] = None,
 ) -> pd.DataFrame:
     """Measure the linkage risk and the information loss of perturbed and generalized releases.
 
@@ -177,6 +181,10 @@ def measure_risk_and_loss(
         Counts and shares of fewer people are withheld.
     store : str
         The folder that stores finished results; if empty, results are not stored.
+    release : MadeElsewhere, optional
+        A release that another tool made from `whole`, whose rows for the people of `dataset` are measured too.
+    whole : Dataset, optional
+        All records, of which `dataset` may be a sample; required together with `release`.
 
     Returns
     -------
@@ -185,9 +193,14 @@ def measure_risk_and_loss(
     """
     expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
     every = [*catalogue.reference_sanitizers(), *catalogue.build_generalizing(dataset, KAnonymity(k)), *family]
-    return evaluate_family(
-        dataset, every, *measures, seeds=1, min_class_size=min_class_size, min_count=min_count, store=store
-    )
+    given: dict[str, Any] = {"min_class_size": min_class_size, "min_count": min_count}
+    results = evaluate_family(dataset, every, *measures, seeds=1, store=store, **given)
+    if release is None:
+        return results
+    if whole is None:
+        raise UsageError("`whole` must be the dataset from which the release was made; got None. Give this dataset.")
+    made = release.release_of_sample(whole, dataset)
+    return join_results(results, evaluate_release(dataset, release, made, *measures, **given))
 
 
 def measure_masking_scores(*, min_count: int = LIMIT, store: Folder = "") -> pd.DataFrame:

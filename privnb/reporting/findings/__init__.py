@@ -12,6 +12,8 @@ from privnb.reporting.findings.owner import owner_choice, utility_declines
 from privnb.reporting.findings.personal_wishes import personal_wishes
 from privnb.reporting.findings.perturbation import noise_removal, perturbation
 from privnb.reporting.findings.policy_decision import (
+    assessed_release,
+    compare_with_choice,
     compared_releases,
     policy_decision,
     published_columns,
@@ -21,6 +23,8 @@ from privnb.reporting.findings.release import every_setting, one_setting, releas
 
 __all__ = [
     "adversary_gains",
+    "assessed_release",
+    "compare_with_choice",
     "compared_releases",
     "disclosed_models",
     "every_setting",

@@ -11,7 +11,7 @@ from privnb.reporting.findings.numbers import number_of_row, to_json_number
 from privnb.reporting.findings.rows import ENDS, select_known_rows, select_rows
 from privnb.runtime.validation import Count, validated
 from privnb.runtime.wording import Worded
-from privnb.sanitizers import catalogue
+from privnb.sanitizers import MadeElsewhere, catalogue
 
 HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
 
@@ -56,7 +56,7 @@ def _useful(results: pd.DataFrame, releases: pd.DataFrame) -> dict[str, Any]:
     losses = select_rows(results, releases.utility_measure.iloc[0]).groupby(SETTING_COLUMNS).value.first()
     whole = "Suppress" in losses
     most = losses["Suppress"].max() if whole else losses.max()
-    links = links[~links.sanitizer.isin(ENDS)]
+    links = links[~links.sanitizer.isin([*ENDS, MadeElsewhere.__name__])]  # a file of another tool is never named
     links = links.assign(loss=[losses.get((row.sanitizer, row.parameters)) for row in links.itertuples()])
     useful = links[links.loss <= HALF * most]
     groups = useful.sanitizer.map(catalogue.group)

@@ -1,17 +1,21 @@
 """Findings about the decision by a policy, and the answer of a release card."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
+from privnb.decision.assessment import GivenAssessment
+from privnb.decision.by_policy import ENDS, LOSS, name_risk, plain_number
 from privnb.decision.card import Card
 from privnb.decision.explanation import explain_decision
 from privnb.decision.policy_search import PolicySearch
-from privnb.evaluation.results import check_results
+from privnb.evaluation.results import SETTING_COLUMNS, check_results
+from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import FullTable, Sentences, strip_markup
 from privnb.runtime.validation import instead, optional, validated
-from privnb.runtime.wording import Worded, line, sentence_case, write
+from privnb.runtime.wording import Worded, line, sentence_case, write, write_with_interval
 
 Found = Annotated[PolicySearch, instead(PolicySearch, "`policy_search.search_policy` returns it.")]
 
@@ -72,6 +76,74 @@ def published_columns(found: Found, dataset: Dataset) -> Sentences | None:
     """
     parts = write("decision/decision", "columns", explain_decision(found, dataset))
     return Sentences(*parts) if parts else None
+
+
+@validated
+def assessed_release(theirs: GivenAssessment) -> Sentences | None:
+    """Return sentences on whether a release of another tool complies with the policy, and on how its file was read.
+
+    Parameters
+    ----------
+    theirs : Assessment or None
+        The result of `decision.assessment.assess_given`.
+
+    Returns
+    -------
+    Sentences or None
+        The sentences; None if there is no such release.
+    """
+    if theirs is None:
+        return None
+    headline = write("decision/card", "headline", theirs.card.content)
+    return Sentences(*headline, *write("decision/assessment", "section", theirs.facts), *theirs.notices)
+
+
+@validated
+def compare_with_choice(found: Found, theirs: GivenAssessment) -> FullTable | None:
+    """Return a table with the loss and the capped risks of a release of another tool next to those of the choice.
+
+    If no release is chosen, the table shows the release nearest to the policy.
+
+    Parameters
+    ----------
+    found : PolicySearch
+    theirs : Assessment or None
+        The result of `decision.assessment.assess_given`, by the policy of the search.
+
+    Returns
+    -------
+    FullTable or None
+        The table; None if there is no release of another tool.
+    """
+    if theirs is None:
+        return None
+    ours = found.decision.nearest_first.iloc[0] if found.decision.chosen is None else found.decision.chosen
+    own, other = (
+        decision.vectors[(decision.vectors[SETTING_COLUMNS] == [*release[SETTING_COLUMNS]]).all(axis=1)]
+        for decision, release in ((theirs.decision, theirs.judged), (found.decision, ours))
+    )
+    name = f"{ours.setting} ({'nearest to the policy' if found.decision.chosen is None else 'chosen'})"
+    columns = ["", "cap", theirs.file.path.name, name, "without the release"]
+    other = other.set_index("axis")
+    rows: list[tuple[str, ...]] = [
+        (
+            "loss for the users" if row.axis == LOSS else name_risk(row),
+            "" if np.isnan(row.cap) else write_percent(row.cap),
+            _written(row), _written(other.loc[row.axis]),
+            "" if row.axis == LOSS or np.isnan(row.baseline) else write_percent(row.baseline),
+        )
+        for row in own.itertuples()
+    ]  # fmt: skip
+    kept = ["yes" if each else "no" for each in (theirs.keeps, ours.kept)]
+    sizes = [f"{size:,}" for size in (len(theirs.dataset), found.steps[-1][0].records)]
+    rows += [("complies with the policy", "", *kept, ""), ("records measured", "", *sizes, "")]
+    return FullTable(pd.DataFrame(rows, columns=columns), "comparison")
+
+
+def _written(row: Any) -> str:
+    """Return a number of `by_policy.compute_vectors` with its interval, or "unknown"."""
+    number = {end: plain_number(getattr(row, end)) for end in ENDS}
+    return "unknown" if number["value"] is None and number["high"] is None else write_with_interval(number)
 
 
 @validated
