@@ -425,7 +425,7 @@ def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatc
 def test_what_the_adversary_guesses_is_said_and_where_the_sensitive_attribute_stands(adult):
     said = users_and_adversaries.describe_target(adult).data
     assert said.startswith("The adversary guesses age, the first numeric quasi-identifier.")
-    assert "the sensitive attribute, salary, is guessed is reported in 09_explore." in said
+    assert "The notebook 09_explore reports how often the sensitive attribute, salary, is guessed correctly." in said
     assert users_and_adversaries.describe_target(adult, "race").data.startswith("The adversary guesses race. ")
     assert "09_explore" not in users_and_adversaries.describe_target(adult, "salary").data, "it is what is guessed"
     with pytest.raises(ValueError, match="zip"):
