@@ -18,7 +18,7 @@ from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search, recommended
-from privnb.decision.assessment import assess_release
+from privnb.decision.assessment import assess_given, assess_release
 from privnb.evaluation import (
     column_distributions,
     evaluation_loop,
@@ -99,6 +99,9 @@ ASKED = {  # every function that takes the limit
     "evaluate_family": lambda limit: sanitizer_family.evaluate_family(
         CLINIC, [KMember(10)], "privacy_loss", min_count=limit
     ),
+    "evaluate_release": lambda limit: sanitizer_family.evaluate_release(
+        CLINIC, KMember(10), KMember(10).sanitize(CLINIC, rng=1), "privacy_loss", min_count=limit
+    ),
     "count_setting": lambda limit: count_setting(CLINIC, Setting(), min_count=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], min_count=limit),
     "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(min_count=limit),
@@ -112,6 +115,9 @@ ASKED = {  # every function that takes the limit
     "measure_contributions": lambda limit: measure_contributions(CLINIC, min_count=limit),
     "measure_population_uniqueness": lambda limit: measure_population_uniqueness(CLINIC, min_count=limit),
     "assess_release": lambda limit: assess_release(
+        MadeElsewhere("theirs.csv"), CLINIC, policies.read("k-5"), min_count=limit
+    ),
+    "assess_given": lambda limit: assess_given(
         MadeElsewhere("theirs.csv"), CLINIC, policies.read("k-5"), min_count=limit
     ),
     "merge_small": lambda limit: merge_small(COUNTS, min_count=limit),
