@@ -227,7 +227,10 @@ class CertainValue(Finding):
     def __str__(self) -> str:
         people = _people(self.people, self.of)
         if self.withheld and not withholding.is_few(self.people, withholding.LIMIT):
-            people = f"at least {withholding.LIMIT} people, whose number {withholding.CONCERNS_FEW}"
+            people = (
+                f"at least {withholding.LIMIT} people, whose number is withheld, because it would reveal a small group "
+                "of other people"
+            )
         drawn = f" of {self.of:,} people drawn at random" if self.drawn else ""
         by = f" by {_named(self.columns)}" if self.columns else ""
         why = (

@@ -355,7 +355,7 @@ def test_a_number_that_tells_of_few_others_is_withheld_as_the_measure_withholds_
     assert np.isnan(row["value"])
     [notice] = [each for each in gate(release, original=data).notices if isinstance(each, CertainValue)]
     assert (notice.people, notice.data()["people"]) == (20, None)
-    assert "at least 10 people, whose number is withheld, because it concerns few people" in str(notice)
+    assert "at least 10 people, whose number is withheld, because it would reveal a small group of other" in str(notice)
     assert "20" not in json.dumps(notice.data())
 
 
