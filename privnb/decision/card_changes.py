@@ -13,6 +13,7 @@ from privnb.runtime.tolerances import nearly_equal
 from privnb.runtime.validation import validated
 
 Part = dict[str, Any]  # plain values
+QUANTITY = ("measure", "variant", "scenario", "target", "group")  # the entries that name the quantity of a number
 BROKEN, KEPT = "newly broken", "newly kept"
 
 
@@ -30,7 +31,9 @@ def compare_cards(old: Card, new: Card) -> Part:
         Plain values. `settings`: the facts about the release, the data and the policy that differ, each with `old` and
         `new`. `same_policy`: whether the caps are the same; if not, `caps` is empty. `risks`, `uses`: each number in
         both cards, with `old`, `new`, the `difference` of the values and `within_chance`, whether the intervals
-        overlap. `caps`: each cap with `change`: "newly broken", "newly kept" or empty.
+        overlap. A risk is not `comparable` if the cards measure different quantities, such as the people whom synthetic
+        rows single out and the people who are re-identified. `caps`: each cap with `change`: "newly broken", "newly
+        kept" or empty.
 
     Raises
     ------
@@ -105,7 +108,15 @@ def _risks(old: Part, new: Part) -> Iterator[Part]:
             one, other = risk[whose], others.get(risk["risk"], {}).get(whose)
             if number := one or other:
                 target = number["row"].get("target", "")
-                yield {"risk": risk["risk"], "whose": whose, "target": target, **_compare(one, other)}
+                same = one is None or other is None or _name_quantity(one) == _name_quantity(other)
+                unlike: Part = {} if same else {"difference": None, "within_chance": False}
+                found = _compare(one, other) | unlike
+                yield {"risk": risk["risk"], "whose": whose, "target": target, "comparable": same, **found}
+
+
+def _name_quantity(number: Part) -> tuple[str, ...]:
+    """Return the entries that name the quantity of a number, which differs between synthetic and other rows."""
+    return tuple(number["row"].get(name, "") for name in QUANTITY)
 
 
 def _uses(old: Part, new: Part) -> Iterator[Part]:

@@ -126,6 +126,19 @@ def test_cards_are_compared_by_their_numbers_and_caps(cards, capsys):
     assert "The difference is within chance, because the intervals overlap." in said
 
 
+def test_the_people_whom_synthetic_rows_single_out_are_not_compared_with_re_identified_people(cards, capsys):
+    paths = cards(identity=0.17)
+    synthetic = json.loads(paths[1].read_text())
+    synthetic["risks"][0]["mean"]["row"]["scenario"] = "singling out"
+    paths[1].write_text(json.dumps(synthetic))
+    identity, attribute = compared(capsys, *paths)["values"]["risks"]
+    assert (identity["comparable"], identity["difference"], attribute["comparable"]) == (False, None, True)
+    assert cli.main(["compare", *map(str, paths), "-q"]) == 0
+    said = next(each for each in capsys.readouterr().out.splitlines() if each.startswith("Identity risk:"))
+    assert "The two numbers are not comparable" in said
+    assert "increase" not in said
+
+
 def test_cards_of_different_policies_have_no_common_caps(cards, capsys):
     paths = cards(title="Another", kept=False)
     values = compared(capsys, *paths)["values"]
