@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROWS: Mapping[str, Correspondence] = {"in-order": "in order", "synthetic": "synthetic"}
 
+CARD_ENDINGS = ".html", ".json"
 CRITERIA = ("singling_out", "linkability", "inference")
 
 
@@ -62,7 +63,11 @@ def add_arguments(command: Parser) -> None:
         "--hierarchy", "COLUMN=FILE", "the other tool's hierarchy of a column, in the format of ARX",
         action="append", type=parse_assignment, default=[],
     )  # fmt: skip
-    command.value("--card", "OUT", "also write the release card as JSON to this new file")
+    command.value(
+        "--card", "OUT", "also write the release card to this new file: as a page that a person can sign if the name "
+        "ends in .html, and for programs if it ends in .json; may be repeated",
+        action="append", default=[],
+    )  # fmt: skip
     command.value("--seeds", "N", "the number of repetitions of each random step (default: 3)", type=int, default=3)
     command.value("--store", "DIR", "a folder for finished work, so that a stopped run can continue")
     command.examples(
@@ -77,16 +82,20 @@ def run(args: Namespace) -> Answer:
     from privnb.decision import policies
     from privnb.decision.assessment import assess_release
     from privnb.evaluation.parameters import choose_study
-    from privnb.runtime.errors import MissingFileError, OutputExistsError
+    from privnb.reporting.release_card import page
+    from privnb.runtime.errors import MissingFileError, OutputExistsError, UsageError
     from privnb.runtime.sentences import list_lines
-    from privnb.runtime.wording import Worded, write
+    from privnb.runtime.wording import write
     from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
     for file in filter(None, (args.file, args.holdout)):
         if not Path(file).exists():
             raise MissingFileError(f"there is no file {file}.")
-    if args.card and Path(args.card).exists():
-        raise OutputExistsError(f"--card must name a new file; {args.card} exists. Choose another name.")
+    for file in args.card:
+        if Path(file).suffix not in CARD_ENDINGS:
+            raise UsageError(f"--card must name a file that ends in .html or .json; got {file}.")
+        if Path(file).exists():
+            raise OutputExistsError(f"--card must name a new file; {file} exists. Choose another name.")
     policy = policies.read(args.policy)
     description = tables.resolve_description(args.dataset)
     dataset = load(description, choose_study(str(description), args.study or "") or None)
@@ -97,15 +106,15 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     found = assess_release(sanitizer, dataset, policy, seeds=args.seeds, store=args.store or "")
     card = found.card
-    if args.card:
-        Path(args.card).write_text(card.text, encoding="ascii")
+    for file in args.card:
+        is_page = Path(file).suffix == ".html"
+        Path(file).write_text(page(card) if is_page else card.text, encoding="utf-8")
     criteria = list_criteria(found.results)
-    answer = list_lines(
-        [*Worded("decision/card", card.content).parts, *write("decision/evidence", "overview", card.content)]
-    )
+    questions = list_lines(write("decision/assessment", "frameworks", card.content, args.card))
+    read = [STARS[args.star], *found.sentences]
     return Answer(
         _values(args, found, card.content, criteria),
-        [*answer, *map(describe_criterion, criteria), STARS[args.star], *found.sentences, *found.notices],
+        [*found.answer, *map(describe_criterion, criteria), *read, *questions],
         unmet_condition("" if found.keeps else f"{args.file} breaks the policy '{policy.name}'."),
     )
 
@@ -130,19 +139,24 @@ def parse_treatments(text: str) -> dict[str, str]:
 def list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the results for the three criteria as values for programs, one per variant and attribute."""
     from privnb.decision.by_policy import plain_number
+    from privnb.decision.card import TOO_FEW
+    from privnb.microdata.withholding import LIMIT
 
     found = []
     for row in results[results.measure.isin([f"excess_{name}" for name in CRITERIA])].itertuples():
         name = str(row.measure).removeprefix("excess_")
         same = (results.measure == f"{name}_success") & (results.variant == row.variant)
         rates = results[same & (results.target == row.target)].set_index("control")
+        few = row.of < LIMIT  # a rate of few attempts is uncertain
         attack, control = (plain_number(rates.value.get(each, float("nan"))) for each in ("", "held-out"))
         found.append(
             {
-                "criterion": name, "variant": row.variant, "target": row.target, "value": plain_number(row.value),
-                "low": plain_number(row.low), "high": plain_number(row.high), "attempts": plain_number(row.of),
-                "attack": attack, "control": control,
-                "random_guess": plain_number(rates.baseline.get("", float("nan"))), "unknown": row.reason or row.status,
+                "criterion": name, "variant": row.variant, "target": row.target,
+                **{end: None if few else plain_number(getattr(row, end)) for end in ("value", "low", "high")},
+                "attempts": plain_number(row.of),
+                "attack": None if few else attack, "control": None if few else control,
+                "random_guess": plain_number(rates.baseline.get("", float("nan"))),
+                "unknown": TOO_FEW if few else row.reason or row.status,
             }
         )  # fmt: skip
     return found
@@ -150,19 +164,24 @@ def list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:
 
 def describe_criterion(found: Mapping[str, Any]) -> str:
     """Return a sentence about the result for one of the three criteria."""
+    from privnb.decision.card import TOO_FEW
+    from privnb.microdata.withholding import LIMIT
     from privnb.runtime.numerals import write_percent, write_share
 
     what = ", ".join(filter(None, [found["variant"], found["target"]]))
     name = f"Excess {found['criterion'].replace('_', ' ')}{f' ({what})' if what else ''}"
+    one, many = ("predicate", "predicates") if found["criterion"] == "singling_out" else ("person", "people")
+    tried = f"{found['attempts'] or 0:,.0f} {one if found['attempts'] == 1 else many}"
+    if found["unknown"] == TOO_FEW:
+        return f"{name} is not reported: the attack tries {tried}, too few for a rate; at least {LIMIT} are needed."
     if found["value"] is None:
         return f"{name} is not reported: {found['unknown']}."
     if found["attempts"] is None:
         return f"{name}: 0%, because no predicate singles out a released row."
     share = write_share(found["value"], found["low"], found["high"])
     rates = [write_percent(found[each]) for each in ("attack", "control", "random_guess")]
-    unit = "predicates" if found["criterion"] == "singling_out" else "people"
     return (
-        f"{name}: {share}. The attack succeeds for {rates[0]} of {found['attempts']:,.0f} {unit} of the table, "
+        f"{name}: {share}. The attack succeeds for {rates[0]} of {tried} of the table, "
         f"for {rates[1]} of the hold-out, and a random guess for {rates[2]}."
     )
 

@@ -37,7 +37,8 @@ def answer(content: Part) -> Part:
     kept = sum(cap["kept"] for cap in caps)
     is_small = release["k"] is not None and release["k"] < policy["min_class_size"]
     gate = content["done"].get("gate")
-    keeps = kept == len(caps) and not is_small and (gate is None or gate["allowed"])
+    ruled_out = bool(content["decision"].get("reasons"))
+    keeps = kept == len(caps) and not is_small and not ruled_out and (gate is None or gate["allowed"])
     reservations = [*_of_utility(content), *_of_risks(risks), *_of_making(content)]
     return {
         "keeps": keeps,
@@ -50,13 +51,16 @@ def answer(content: Part) -> Part:
 
 
 def _of_utility(content: Part) -> Iterator[Part]:
-    """Yield the reservations about the use of a release: a large loss, misled users, and values that vanished."""
+    """Yield the reservations about the rows: a large loss, misled users, copies of records, and vanished values."""
     lost = content["uses"]["lost"]
     if lost["value"] is not None and lost["value"] > MUCH:
         yield {"kind": "much_lost", "number": lost}
     for number in content["uses"]["measures"]:
         if number["row"]["measure"] == "worse_than_trivial" and (number["value"] or 0.0) > MISLED:
             yield {"kind": "misled", "number": number}
+    copies = content.get("copies")
+    if copies and copies["copied"] and (copies["copied"]["low"] or 0) > 0:
+        yield {"kind": "copied", "number": copies["copied"]}
     if content.get("vanished"):
         yield {"kind": "vanished", "columns": content["vanished"]}
 
@@ -100,7 +104,8 @@ def _of_making(content: Part) -> Iterator[Part]:
         yield {"kind": "unverified_policy", "is_ours": policy["name"] in policies.list_policy_names()}
     if content["unmeasured"]:
         yield {"kind": "unmeasured", "attributes": content["unmeasured"]}
-    if content["decision"]["chosen"] != content["decision"]["release"]:
+    ruled_out = content["decision"].get("reasons") and not content["decision"]["chosen"]  # the verdict states why
+    if content["decision"]["chosen"] != content["decision"]["release"] and not ruled_out:
         yield {"kind": "not_chosen", "chosen": content["decision"]["chosen"]}
     if content["measured_on"] != done.get("dataset"):
         yield {"kind": "other_records", "dataset": content["measured_on"]}

@@ -81,14 +81,15 @@ class Assessment:
 
     @property
     def keeps(self) -> bool:
-        """Whether the release complies with the policy."""
-        return self.decision.chosen is not None
+        """Whether the release complies with the policy, as its card states."""
+        return bool(self.card.content["answer"]["keeps"])
 
     @cached_property
     def card(self) -> Card:
         """The card of the release."""
         done = self.release.provenance.public()
-        return make_card(self.file.path, self.decision, self.results, self.dataset, self.judged, done=done)
+        given = self.file.path, self.decision, self.results, self.dataset, self.judged
+        return make_card(*given, done=done, copies=self.facts["copies"])
 
     @property
     def own_results(self) -> pd.DataFrame:
@@ -110,6 +111,13 @@ class Assessment:
             "holdout": self._describe_holdout(),
             "copies": self._describe_copies(),
         }
+
+    @property
+    def answer(self) -> list[str]:
+        """The verdict, warnings, the risks, the loss of the users and the reservations, in sentences."""
+        content = self.card.content
+        verdict, rest = (list_lines(write("decision/assessment", macro, content)) for macro in ("verdict", "numbers"))
+        return [*verdict, *self.notices, *rest]
 
     @property
     def sentences(self) -> list[str]:

@@ -26,7 +26,7 @@ from privnb.decision.evidence import add_months, gather_evidence
 from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule, policy_values
 from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
-from privnb.decision.release_risks import groups_at_risk, mean_and_worst, numbers_of, risk_of
+from privnb.decision.release_risks import ROW, groups_at_risk, mean_and_worst, numbers_of, risk_of
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
 from privnb.microdata.counts import count_people_by_group
@@ -41,6 +41,7 @@ from privnb.runtime.errors import InputError, MissingFileError
 from privnb.runtime.registry import first_paragraph
 from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import kinds
+from privnb.sanitizers.made_elsewhere import MadeElsewhere
 from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory
 from privnb.tables.writing import CARD, FACTS
@@ -48,6 +49,7 @@ from privnb.tables.writing import CARD, FACTS
 VERSION = 8  # the version of the card's format, see card.schema.json
 READABLE = (7, VERSION)  # a card of format 7 has no evidence
 SCHEMA = Path(__file__).with_name("card.schema.json")
+TOO_FEW = "too few attempts for a rate"
 CERTAIN_FREE = "nobody's value certain"  # the kind of an alternative that discloses nothing with certainty
 NEVER_TRIED = ("second_release", "more_knowledge", "by_hand", "new_attack")  # attacks that no card measures
 LONG = 200  # a taxonomy of more values is not written out
@@ -117,6 +119,7 @@ def make_card(
     of: pd.Series | None = None,
     *,
     done: Part | None = None,
+    copies: Part | None = None,
 ) -> Card:
     """Make the card of a release that was part of a decision, by default the card of the chosen release.
 
@@ -136,6 +139,9 @@ def make_card(
     done : dict, optional
         The provenance as plain values, for a release that was made elsewhere; if None, the provenance is read from the
         file next to the release.
+    copies : dict, optional
+        How many synthetic rows equal a record, and the estimated share of copies, as plain values; None if nobody
+        counted copies.
 
     Returns
     -------
@@ -181,7 +187,8 @@ def make_card(
         "done": done,
         "risks": [risk_of(risk, own, axes, decision.policy, groups, people) for risk in policies.RISKS],
         "worst_groups": groups,
-        "criteria": numbers_of(own[own.measure.isin([each.replace(" ", "_") for each in CRITERIA])]),
+        "criteria": list_criteria(own),
+        "copies": copies,
         "uses": _uses(own, axes, decision.policy),
         "vanished": list_vanished(path, dataset, done) if isinstance(dataset, Dataset) else [],
         "unmeasured": list_unmeasured(own, schema),
@@ -279,7 +286,7 @@ def verify(found: Card, release_path: validation.Path, policy: Policy | None = N
     Raises
     ------
     CardError
-        If the release has no provenance.
+        If the release has no provenance, and privnb made it.
     OSError
         If the file cannot be read.
     """
@@ -288,7 +295,9 @@ def verify(found: Card, release_path: validation.Path, policy: Policy | None = N
     wrong = []
     if content.get("sha256") != found.sha256:
         wrong.append("The card was edited after it was made: its digest differs. Ask for the original card.")
-    done = read_file_provenance(path)
+    has_provenance = path.with_name(path.name + FACTS).is_file()
+    made_elsewhere = content["decision"]["sanitizer"] == MadeElsewhere.__name__  # without a provenance file
+    done = content["done"] if made_elsewhere and not has_provenance else read_file_provenance(path)
     if done != content.get("done"):
         wrong.append("The provenance next to the file differs from that of the card. Compare the two.")
     names = [name for name in stated["quasi_identifiers"] if name in done["columns"]]
@@ -363,6 +372,7 @@ def _decision(decision: Decision, of: pd.Series) -> Part:
         "parameters": of.parameters,
         "drawn": bool(of.random) or not kinds()[of.sanitizer].order_invariant,
         "random": bool(of.random),
+        "reasons": [reason.data for reason in of.reasons],
         "runner_up": decision.runner_up,
         "as_good": list(decision.near),
         "releases": len(decision.releases),
@@ -394,6 +404,22 @@ def _not_tried(own: pd.DataFrame, schema: Schema, done: Part, previous: str = ""
     if previous:
         yield {"kind": "third_release", "subject": previous}
     yield from ({"kind": kind, "subject": ""} for kind in NEVER_TRIED[bool(previous) :])
+
+
+def list_criteria(own: pd.DataFrame) -> list[Part]:
+    """Return the numbers of the three criteria, each with the number of attempts, which is 0 if nothing can be tried.
+
+    A number of too few attempts is null, because a rate of few attempts is uncertain.
+    """
+    named = own.measure.isin([each.replace(" ", "_") for each in CRITERIA])
+    found = []
+    for _, part in own[named].groupby(ROW, sort=False, dropna=False):
+        attempts = int(part.of.min()) if part.of.notna().all() else 0
+        for number in numbers_of(part):
+            few = 0 < attempts < withholding.LIMIT
+            unknown: Part = {**dict.fromkeys(ENDS), "unknown": TOO_FEW} if few else {}
+            found.append(number | {"attempts": attempts} | unknown)
+    return found
 
 
 def list_unmeasured(own: pd.DataFrame, schema: Schema) -> list[str]:

@@ -82,7 +82,7 @@ def answer_question(question: Question, content: Part) -> Part:
     judged = [_judge(line, question, content) for line in capped] or [(UNMEASURED, {"kind": "no_line"}, "")]
     answer, why, _ = min(judged, key=lambda each: ANSWERS.index(each[0]))
     criteria = [each for line in lines if line in CRITERIA for each in list_criterion(line, content)]
-    exceeds = ["exceeds the hold-out"] * any((each["low"] or 0) > 0 for each in criteria)
+    exceeds = ["exceeds the hold-out"] * any((each["low"] or 0) > 0 for each in criteria)  # null for few attempts
     reservations = [*exceeds, *filter(None, (each for _, _, each in judged))] if answer == MET else []
     return {
         "question": question.text,

@@ -13,7 +13,6 @@ from privnb.decision.assessment import Assessment, assess_release
 from privnb.decision.card import Card
 from privnb.privacy_models.star import Star
 from privnb.runtime import validation
-from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import validated
 from privnb.runtime.wording import Worded
 from privnb.sanitizers.made_elsewhere import Correspondence, MadeElsewhere
@@ -91,8 +90,8 @@ class AssessedFile(Noun):
 
     @property
     def sentences(self) -> list[str]:
-        """The assessment in sentences for people, with the answer first and the warnings last."""
-        return [*list_lines(self._worded.parts), *self.found.sentences, *self.found.notices]
+        """The assessment in sentences for people, with the verdict first and the warnings second."""
+        return [*self.found.answer, *self.found.sentences]
 
     @property
     def _worded(self) -> Worded:

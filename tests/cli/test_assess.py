@@ -16,6 +16,8 @@ from privnb.decision import card
 from privnb.evaluation.evaluation_loop import ask
 from privnb.evaluation.risks.criteria import ExcessInference, ExcessSinglingOut
 from privnb.runtime.errors import UsageError
+from privnb.runtime.sentences import list_lines
+from privnb.runtime.wording import write
 from privnb.sanitizers import Identity, Mondrian
 
 SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
@@ -44,8 +46,12 @@ def assessed(capsys, *words):
 
 @pytest.mark.slow
 def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
-    out = tmp_path / "card.json"
-    found = assessed(capsys, files / "theirs.csv", "--policy", "k-5", "--card", out)["values"]
+    out, page = tmp_path / "card.json", tmp_path / "card.html"
+    words = ("--policy", "k-5", "--card", out, "--card", page)
+    found = assessed(capsys, files / "theirs.csv", *words)["values"]
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert cli.main(["check", str(files / "theirs.csv"), "--card", str(out)]) == (0 if found["keeps"] else 1)
+    assert "the digest is the same" in capsys.readouterr().out
     assert found["rows"] == "the records"
     assert {"generalized"} <= {each["treated"] for each in found["columns"].values()}
     jsonschema.validate(json.loads(out.read_text()), CARD)
@@ -57,7 +63,24 @@ def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
 @pytest.mark.slow
 def test_a_copy_of_the_records_breaks_the_policy(files, capsys):
     found = assessed(capsys, files / "copy.csv", "--policy", "k-5")
-    assert (found["status"], found["values"]["keeps"]) == (1, False)
+    assert (found["status"], found["values"]["keeps"], found["values"]["card"]["answer"]["keeps"]) == (1, False, False)
+
+
+def read_as(**columns):
+    """The sentences on how each column was read, for columns given as (treatment, forms)."""
+    content = {name: {"treated": treated, "forms": forms} for name, (treated, forms) in columns.items()}
+    file = {"file": "f.csv", "rows": 12, "origin": "the records", "columns": content, "lacking": [], "holdout": None}
+    return list_lines(write("decision/assessment", "answer", file))[1:]
+
+
+def test_a_column_of_values_and_stars_is_not_suppressed():
+    assert read_as(
+        sex=("suppressed", {"value": 9, "suppressed": 3}), race=("suppressed", {"suppressed": 12}),
+        age=("generalized", {"interval": 12}), town=("plain", {"value": 12}),
+    ) == [
+        "sex: values, suppressed in 3 of 12 rows.", "race: suppressed in all rows.",
+        "age: generalized; interval (12 cells).", "town: values of the domain only.",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -78,6 +101,7 @@ def test_what_is_not_there_is_refused_before_anything_is_measured(files, capsys,
     (tmp_path / "card.json").write_text("{}")
     assert assessed(capsys, files / "theirs.csv", "--card", tmp_path / "card.json")["status"] == 2
     assert (tmp_path / "card.json").read_text() == "{}"
+    assert assessed(capsys, files / "theirs.csv", "--card", tmp_path / "card.pdf")["status"] == 2
     assert assessed(capsys, files / "theirs.csv", "--treatment", "age")["status"] == 2
 
 
@@ -92,6 +116,9 @@ def test_the_criteria_are_values_and_sentences():
     assert "of 150 people of the table, for" in said
     none = found[1] | {"value": 0.0, "attempts": None}
     assert describe_criterion(none).endswith("0%, because no predicate singles out a released row.")
+    (few,) = list_criteria(rows[rows.measure.eq("excess_inference")].assign(of=1.0))
+    assert {few[name] for name in ("value", "low", "high", "attack", "control")} == {None}
+    assert describe_criterion(few).endswith("the attack tries 1 person, too few for a rate; at least 10 are needed.")
     withheld = found[1] | {"value": None, "unknown": "withheld"}
     assert describe_criterion(withheld).endswith("is not reported: withheld.")
 
