@@ -121,11 +121,12 @@ def read_foreign(
             f"{path.name} must not publish '{exposed[0]}', whose role is '{role}'. Delete the column before "
             "anybody receives it, and assess the file again."
         )
-    for what, given in ("treatments", treatments), ("hierarchies", hierarchies):
+    named = ("treatment", "treatments", [*treatments]), ("hierarchy", "hierarchies", [*hierarchies])
+    for option, argument, given in named:
         if other := [name for name in given if name not in table or name not in published]:
             raise SchemaError(
-                f"{what} must be of published columns of {path.name}; got '{other[0]}'. Name one of "
-                f"{', '.join(name for name in table if name in published)}."
+                f"--{option} (in Python `{argument}`) must name published columns of {path.name}; got '{other[0]}'. "
+                f"Name one of {', '.join(name for name in table if name in published)}."
             )
     if wrong := [kind for kind in treatments.values() if kind not in STATED]:
         raise SchemaError(f"a treatment must be one of {', '.join(STATED)}; got '{wrong[0]}'.")
@@ -175,7 +176,8 @@ def _read_column(
                 raise SchemaError(
                     f"{path.name}, line {line}: the numbers of '{name}' must be in its domain, {domain}; "
                     f"got another number of the form '{show_form(text)}'. If noise was added "
-                    f"to the column, state it: {name}: perturbed. If a label was recoded, name the hierarchy."
+                    f"to the column, state it (--treatment '{name}: perturbed'; in Python `treatments`). If a label "
+                    f"was recoded, name the hierarchy (--hierarchy {name}=FILE; in Python `hierarchies`)."
                 ) from None
             labels[place] = text
             is_moved = True

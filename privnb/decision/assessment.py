@@ -103,6 +103,7 @@ class Assessment:
             "file": self.file.path.name,
             "rows": self.file.rows,
             "origin": str(self.release.provenance.rows),
+            "note": self.release.provenance.note,
             "columns": {
                 name: {"treated": column.treated, "forms": {str(form): cells for form, cells in column.forms.items()}}
                 for name, column in self.file.columns.items()

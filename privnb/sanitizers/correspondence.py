@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import block_array, csr_array
+from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from privnb.attacks.linkage.linkage import Linkage
-from privnb.microdata.counts import count_combinations
+from privnb.attacks.linkage.record_linkage import to_coordinates
+from privnb.microdata.counts import DistinctRows, count_combinations
 from privnb.microdata.release import Published
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Treatment
-from privnb.runtime.arrays import IntArray
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import ResourceError
 from privnb.runtime.lazy import pd
 
 MAX_PAIRS = 50_000_000  # of a distinct row and a distinct record that it covers
+MAX_DISTANCES = 25_000_000  # of a row and a record that are compared at once, such as 5,000 rows and 5,000 records
+TIES = 1e-6  # the weight of squared distances, which decide between assignments with equal sums of distances
+STATE = (
+    "If row 1 is the first record, and so on, state --rows in-order (in Python rows='in order'); if no row belongs to "
+    "a person, state --rows synthetic (in Python rows='synthetic')."
+)
 
 
-def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str, Any]) -> IntArray:
+def match_rows(
+    dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str, Any], perturbed: Sequence[str] = ()
+) -> IntArray:
     """Return the matching of rows with different records that has the most rows; each matched row covers its record.
 
-    Rows with equal cells are exchangeable, and so are equal records. If several such matchings exist, the result is any
-    one of them; all these matchings have the same rows and the same number of matched rows.
+    Perturbed columns need not cover the record. If all rows are matched, the result has the smallest sum of distances
+    in the perturbed columns among all such matchings. The distance is that of `Linkage`: the sum of |difference| /
+    width of the domain of numbers, and 1 for another category. Rows with equal cells are exchangeable, and so are equal
+    records. If several such matchings exist, the result is any one of them.
 
     Parameters
     ----------
@@ -35,6 +47,8 @@ def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str
     table : DataFrame
         The m rows, with columns of the dataset; each cell is a value, a label of `hierarchies`, or `*`.
     hierarchies : dict of str to Generalization
+    perturbed : sequence of str
+        The columns of `table` that another tool perturbed, which are some of the columns but not all.
 
     Returns
     -------
@@ -46,11 +60,30 @@ def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str
     ResourceError
         If the rows cover too many records to compare.
     """
+    schema = Schema(dataset.schema.dataset, tuple(dataset.schema[name] for name in table))
+    covering = _compare(dataset, table[[name for name in table if name not in perturbed]], schema, hierarchies)
+    found = _spread(_flow(covering), covering.records, covering.rows)
+    if not perturbed or (found < 0).any():
+        return found
+    return _match_nearest(covering, *_coordinates(dataset, table, schema, hierarchies, perturbed))
+
+
+class _Covering(NamedTuple):
+    """The distinct records and rows, and which of them fit: row `targets[i]` covers record `sources[i]`."""
+
+    records: DistinctRows
+    rows: DistinctRows
+    sources: IntArray
+    targets: IntArray
+
+
+def _compare(dataset: Microdata, table: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Any]) -> _Covering:
+    """Return which distinct rows of `table` cover which distinct records in all columns of `table`."""
     names = [*table]
-    rows, records = count_combinations(table[names]), count_combinations(dataset.cells[names])
+    rows, records = count_combinations(table), count_combinations(dataset.cells[names])
     first = np.unique(rows.index, return_index=True)[1]
     own = np.unique(records.index, return_index=True)[1]
-    schema = Schema(dataset.schema.dataset, tuple(dataset.schema[name] for name in names))
+    schema = Schema(schema.dataset, tuple(schema[name] for name in names))
     published = Published(
         table.iloc[first].reset_index(drop=True), schema, hierarchies, dict.fromkeys(names, Treatment("generalized"))
     )
@@ -62,18 +95,68 @@ def match_rows(dataset: Microdata, table: pd.DataFrame, hierarchies: Mapping[str
         covered = np.flatnonzero(np.unpackbits(fit[group], bitorder="big", count=len(first)))
         pairs += len(covered)
         if pairs > MAX_PAIRS:
-            raise ResourceError(
-                f"the rows of the file cover more than {MAX_PAIRS:,} pairs of records. State with `rows` that the rows "
-                "are the records in their order, or that they are synthetic."
-            )
+            raise ResourceError(f"the rows of the file cover more than {MAX_PAIRS:,} pairs of records. {STATE}")
         sources.append(np.full(len(covered), record))
         targets.append(covered)
-    flow = _flow(np.concatenate(sources), np.concatenate(targets), records.multiplicities, rows.multiplicities)
-    return _spread(flow, records, rows)
+    return _Covering(records, rows, np.concatenate(sources), np.concatenate(targets))
 
 
-def _flow(sources: IntArray, targets: IntArray, records: IntArray, rows: IntArray) -> csr_array:
+def _coordinates(
+    dataset: Microdata, table: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Any], names: Sequence[str]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the perturbed columns of records (n, columns) and rows (m, columns), and the largest distance in each."""
+    published = Published(table[[*names]], schema, hierarchies, dict.fromkeys(names, Treatment("perturbed")))
+    widths = [getattr(schema[name].domain, "width", 1) for name in names]
+    most = np.array([np.inf if hasattr(schema[name].domain, "width") else 1.0 for name in names])
+    records, rows = (
+        # A missing number that the domain does not allow is refused when the release is checked.
+        np.nan_to_num(np.column_stack([to_coordinates(published, name, cells[name]) for name in names])) / widths
+        for cells in (dataset.table, table)
+    )
+    return records, rows, most
+
+
+def _match_nearest(covering: _Covering, records: FloatArray, rows: FloatArray, most: FloatArray) -> IntArray:
+    """Return the matching of all rows with the smallest sum of distances, separately for each set of connected rows."""
+    n, m = len(covering.records.multiplicities), len(covering.rows.multiplicities)
+    fits = csr_array((np.ones(len(covering.sources), dtype=bool), (covering.targets, covering.sources)), shape=(m, n))
+    sets, labels = connected_components(block_array([[None, fits], [fits.T, None]]), directed=False)
+    of_rows, of_records = labels[:m][covering.rows.index], labels[m:][covering.records.index]
+    # The order by coordinates makes the result independent of the order of rows and records.
+    by_row, by_record = (
+        np.lexsort([*points.T[::-1], labelled]) for points, labelled in ((rows, of_rows), (records, of_records))
+    )
+    starts, record_starts = (
+        np.searchsorted(each, np.arange(sets + 1)) for each in (of_rows[by_row], of_records[by_record])
+    )
+    found = np.full(len(rows), -1)
+    for number in np.unique(of_rows):
+        ours = by_row[starts[number] : starts[number + 1]]
+        theirs = by_record[record_starts[number] : record_starts[number + 1]]
+        kinds, originals = covering.rows.index[ours], covering.records.index[theirs]
+        is_complete = fits[np.unique(kinds)].sum() == len(np.unique(kinds)) * len(np.unique(originals))
+        if is_complete and len(most) == 1 and np.isinf(most[0]) and len(ours) == len(theirs):
+            found[ours] = theirs  # on a line, the sorted order is the assignment with the smallest sum
+            continue
+        if len(ours) * len(theirs) > MAX_DISTANCES:
+            raise ResourceError(
+                f"{len(ours):,} rows of the file fit the same {len(theirs):,} records, which are too many to find the "
+                f"nearest in the perturbed columns. {STATE}"
+            )
+        distances = np.zeros((len(ours), len(theirs)))
+        for column, largest in enumerate(most):
+            distances += np.minimum(np.abs(rows[ours, column, None] - records[theirs, column]), largest)
+        distances += TIES * distances**2
+        if not is_complete:
+            distances[~fits[kinds][:, originals].toarray()] = np.inf
+        found[ours] = theirs[linear_sum_assignment(distances)[1]]
+    return found
+
+
+def _flow(covering: _Covering) -> csr_array:
     """Return, as a sparse array, the number of copies of each distinct record that match each distinct row."""
+    sources, targets = covering.sources, covering.targets
+    records, rows = covering.records.multiplicities, covering.rows.multiplicities
     n, m = len(records), len(rows)
     start, end = n + m, n + m + 1
     heads = np.concatenate([np.full(n, start), sources, n + np.arange(m)])

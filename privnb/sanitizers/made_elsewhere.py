@@ -31,15 +31,20 @@ from privnb.runtime.progress import note_file
 from privnb.runtime.validation import Randomness, at_least, instead, optional, validated
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
 from privnb.sanitizers.claims import explain_mismatch, find_untrue_rows
-from privnb.sanitizers.correspondence import match_rows
+from privnb.sanitizers.correspondence import STATE, match_rows
 from privnb.sanitizers.errors import SanitizationError
 
-ASK = (
-    "State what the rows stand for: rows='in order' if row 1 is the first record, and so on, or rows='synthetic' if no "
-    "row belongs to a person."
+PERTURBED = "If another tool changed the values of a column, state that the column is perturbed (--treatment '{}: "
+PERTURBED += "perturbed'; in Python `treatments`)."
+MATCH = (
+    "Leave out --rows (in Python `rows`), so that each row is matched with a record, or state --rows synthetic (in "
+    "Python rows='synthetic') if no row belongs to a person."
 )
-MATCH = "Leave out --rows (in Python `rows`), so that each row is matched with a record."
-CHECK = "Check that the file was made from this dataset, and that no other column was changed."
+CHECK = "Check that the file was made from this dataset."
+NEAREST = (
+    "Each row was matched with the record that it covers in the other columns and that has the nearest values of {}. "
+    "Usually, this overestimates the risks that depend on the records of rows."
+)
 MAX_INSIDE = 0.5  # the share of a hold-out that may be in the table, at most; of fewer people, the user is warned
 Correspondence = Literal["measured", "in order", "synthetic"]
 
@@ -60,7 +65,9 @@ class MadeElsewhere(Sanitizer):
     """Read a release that another tool made from the dataset.
 
     The rows are matched with the records. If each row covers a different record, the rows are these records, which may
-    be a subset of all records. Otherwise, `rows` must state the origin of the rows, because the risk of a person whose
+    be a subset of all records. Perturbed columns need not cover the record: among the records that a row covers in the
+    other columns, the row is matched with the nearest in the perturbed columns, which usually overestimates risks.
+    Otherwise, `rows` must state the origin of the rows, because the risk of a person whose
     row is unknown cannot be measured. The method that made the release is not known to privnb, so risks assume an
     adversary who knows this method.
 
@@ -87,9 +94,12 @@ class MadeElsewhere(Sanitizer):
     ------
     SchemaError
         If the file cannot be read as a release of the dataset.
+    UsageError
+        If the rows cannot be matched with different records, and could be records in order or synthetic rows.
     SanitizationError
-        If some rows cannot be matched with different records, or, for rows in order, if the number of rows differs from
-        the number of records.
+        If rows with labels cannot be matched with different records, or, for rows in order, if the number of rows
+        differs from the number of records, or if some rows do not cover their record in the columns that are not
+        perturbed.
     """
 
     path: str
@@ -211,8 +221,7 @@ class MadeElsewhere(Sanitizer):
         kept = kept[np.argsort(place[kept], kind="stable")]
         released, rows = whole.table.iloc[kept].reset_index(drop=True), place[kept]
         file = self.read(dataset)
-        facts: Facts = {"perturbed": list_perturbed(file)} if self.rows == "in order" else {}
-        facts |= {} if len(rows) == len(sample) else {"rows": rows}
+        facts = self._perturbed_facts(file) | ({} if len(rows) == len(sample) else {"rows": rows})
         return self._finished(_with_labels(sample, file), released, facts, None)
 
     def _finished(self, dataset: Dataset, released: pd.DataFrame, facts: Facts, rng: Randomness) -> Release:
@@ -237,26 +246,40 @@ class MadeElsewhere(Sanitizer):
                 forms = [*file.columns[labelled[0]].forms.keys() - {LabelForm.VALUE}]
                 raise SanitizationError(
                     f"synthetic rows must have values of the domain; '{labelled[0]}' of {file.path.name} has cells of "
-                    f"the form {join_names([*map(str, forms)])}. Leave the column out, or leave out rows='synthetic'."
+                    f"the form {join_names([*map(str, forms)])}. Leave the column out, or leave out --rows "
+                    "(in Python `rows`)."
                 )
             return released, {"rows": Rows.SYNTHETIC}
-        if perturbed := list_perturbed(file):
-            raise SanitizationError(
-                f"the records of the rows of {file.path.name} cannot be found, because {join_names(perturbed)} was "
-                f"perturbed. {ASK}"
+        perturbed = list_perturbed(file)
+        if len(perturbed) == len(file.columns):
+            raise UsageError(
+                f"the rows of {file.path.name} cannot be matched with records, because all columns are "
+                f"perturbed. {STATE}"
             )
-        found = match_rows(dataset, released[[*file.columns]], dataset.hierarchies)
+        found = match_rows(dataset, released[[*file.columns]], dataset.hierarchies, perturbed)
         if unmatched := int((found < 0).sum()):
             labelled = [name for name, each in file.columns.items() if each.treated == "generalized"]
             also = f" and {join_names(labelled)} have labels, which no synthetic row has" if labelled else ""
+            others = f" in the columns other than {join_names(perturbed)}" if perturbed else ""
             line = int((found < 0).argmax()) + 2
-            raise SanitizationError(
+            said = (
                 f"{unmatched} of {file.rows} rows of {file.path.name} do not cover a record of '{dataset.name}' of "
-                f"their own, such as the row in line {line}{also}. {CHECK if labelled else ASK}"
+                f"their own{others}, such as the row in line {line}{also}."
             )
+            name = next(each for each in file.columns if each not in perturbed)
+            if labelled:
+                raise SanitizationError(f"{said} {CHECK} {PERTURBED.format(name)}")
+            raise UsageError(f"{said} {STATE} {PERTURBED.format(name)}")
         order = np.argsort(found, kind="stable")
         released = released.iloc[order].reset_index(drop=True)
-        return released, {} if len(found) == len(dataset) else {"rows": found[order]}
+        return released, self._perturbed_facts(file) | ({} if len(found) == len(dataset) else {"rows": found[order]})
+
+    def _perturbed_facts(self, file: ForeignFile) -> Facts:
+        """Return the columns that were perturbed, and a note if the nearest records were taken for this reason."""
+        if not (perturbed := list_perturbed(file)):
+            return {}
+        note = "" if self.rows == "in order" else NEAREST.format(join_names(perturbed))
+        return {"perturbed": perturbed, "note": note}
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         raise NotImplementedError  # the release is read, see `_checked`
@@ -269,16 +292,15 @@ class MadeElsewhere(Sanitizer):
                 f"rows must be as many as the {len(dataset)} records if they are in order; {name} has "
                 f"{len(released)}. {MATCH}"
             )
-        facts = {"perturbed": list_perturbed(file)}
+        facts = self._perturbed_facts(file)
         untrue = find_untrue_rows(dataset, self._released(dataset, released, dict(facts), None, drawn=False))
         if untrue:
             rows = np.any([*untrue.values()], axis=0).sum()
             columns = ", ".join(f"{join_names([each])} ({wrong.sum():,} rows)" for each, wrong in untrue.items())
             raise SanitizationError(
                 f"row i of {name} must cover record i if the rows are in order; {rows:,} of {file.rows:,} rows do not "
-                f"cover it in these columns: {columns}. {MATCH} If another tool changed the values of such a column, "
-                f"state that the column is perturbed (--treatment '{next(iter(untrue))}: perturbed'; in Python "
-                "`treatments`)."
+                f"cover it in these columns: {columns}. {MATCH} "
+                f"{PERTURBED.format(next(iter(untrue)))}"
             )
         return released, facts
 

@@ -134,6 +134,18 @@ def test_nothing_is_written_if_a_file_is_refused(files, capsys, tmp_path, more, 
     assert not (tmp_path / "card.json").exists()
 
 
+def test_rows_that_must_be_stated_are_a_wrong_argument(files, capsys, tmp_path):
+    people = load(CLINIC).table[load(CLINIC).schema.published]
+    mixed = people.assign(age=people.age.sample(frac=1, random_state=1).to_numpy())
+    mixed.to_csv(tmp_path / "x.csv", index=False)
+    found = assessed(capsys, tmp_path / "x.csv")
+    assert found["status"] == 2
+    assert "--rows in-order" in found["error"]["message"]
+    found = assessed(capsys, tmp_path / "x.csv", "--rows", "in-order")
+    assert found["status"] == 3
+    assert "--treatment 'age: perturbed'" in found["error"]["message"]
+
+
 def test_treatments_are_pairs():
     assert parse_treatments("age: generalized,zip:suppressed") == {"age": "generalized", "zip": "suppressed"}
     with pytest.raises(UsageError, match="such as 'age: generalized'"):

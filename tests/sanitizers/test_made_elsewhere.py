@@ -22,7 +22,7 @@ from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.memorization import Memorization
 from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import Rows
-from privnb.runtime.errors import MissingFileError, UsageError
+from privnb.runtime.errors import MissingFileError, ResourceError, UsageError
 from privnb.sanitizers import (
     FullDomain,
     Identity,
@@ -32,6 +32,7 @@ from privnb.sanitizers import (
     Mondrian,
     Sampling,
     SanitizationError,
+    correspondence,
 )
 from privnb.sanitizers.made_elsewhere import MadeElsewhere, check_release
 
@@ -100,14 +101,15 @@ def test_a_column_that_the_file_lacks_counts_as_suppressed(people, tmp_path):
     assert (read.columns["age"].kind, read.columns["race"].kind) == ("suppressed", "suppressed")
 
 
-def test_the_rows_of_a_noisy_file_must_be_stated(people, tmp_path):
+def test_the_rows_of_a_noisy_file_are_matched_or_stated(people, tmp_path):
     noisy = LaplaceNoise(1).sanitize(people, rng=1).table
     noisy.to_csv(path := tmp_path / "x.csv", index=False)
     with pytest.raises(SchemaError, match=r"numbers of 'age' must be in its domain, 17 to 99; .*age: perturbed"):
         MadeElsewhere(str(path)).sanitize(people)
     stated = {"age": "perturbed"}
-    with pytest.raises(SanitizationError, match=r"because age was perturbed\. State what the rows stand for"):
-        MadeElsewhere(str(path), treatments=stated).sanitize(people)
+    measured = MadeElsewhere(str(path), treatments=stated).sanitize(people)
+    assert "nearest values of age. Usually, this overestimates" in measured.provenance.note
+    assert measured.columns["age"].kind == "perturbed"
     in_order = MadeElsewhere(str(path), treatments=stated, rows="in order").sanitize(people)
     assert in_order.columns["age"].kind == "perturbed"
     assert in_order.columns["sex"].kind == "exact"
@@ -147,6 +149,74 @@ def test_a_column_is_perturbed_in_the_domain_only_if_this_is_stated(people, tmp_
     assert read.columns["sex"].kind == "exact"
 
 
+def _ages(people, path, ages, races, rows, treatments):
+    """The ages of the records that are matched with the rows, `(age, race)`, of a file."""
+    names = ["age", "race", "occupation"]
+    table = people.table[names].iloc[: len(ages)].reset_index(drop=True).astype(object)
+    table["age"], table["race"], table["occupation"] = ages, races, "Sales"
+    schema, hierarchies = _three(people)
+    original = Dataset("three", table, schema, hierarchies)
+    pd.DataFrame(rows, columns=["age", "race"]).assign(occupation="Sales").to_csv(path, index=False)
+    read = MadeElsewhere(str(path), treatments=treatments).sanitize(original)
+    records = range(len(ages)) if read.records is None else read.records
+    return {(float(age), race): ages[i] for age, race, i in zip(read.table.age, read.table.race, records, strict=True)}
+
+
+def test_rows_with_noise_are_matched_with_the_nearest_records(people, tmp_path, monkeypatch):
+    """By hand: greedily, 41.5 would take 42 and leave 49 for 30; the smallest sum pairs both sides in their order."""
+    ages, races = [30, 40, 42, 50, 60], ["White"] * 4 + ["Black"]
+    rows = [(41.5, "White"), (33.2, "Black"), (49.0, "White"), (39.1, "White"), (41.6, "White")]
+    monkeypatch.setattr(correspondence, "MAX_DISTANCES", 0)  # equally many rows and records need only be sorted
+    found = _ages(people, tmp_path / "x.csv", ages, races, rows, {"age": "perturbed"})
+    assert found == {
+        (39.1, "White"): 30,
+        (41.5, "White"): 40,
+        (41.6, "White"): 42,
+        (49, "White"): 50,
+        (33.2, "Black"): 60,
+    }
+
+
+def test_fewer_rows_with_noise_are_matched_with_the_nearest_of_more_records(people, tmp_path, monkeypatch):
+    """By hand: 31 is nearest to 30, and 52 to 50; nobody has the row of 40 or 60."""
+    given = people, tmp_path / "x.csv", [60, 50, 40, 30], ["White"] * 4, [(31.5, "White"), (52.5, "White")]
+    assert _ages(*given, {"age": "perturbed"}) == {(31.5, "White"): 30, (52.5, "White"): 50}
+    monkeypatch.setattr(correspondence, "MAX_DISTANCES", 7)
+    with pytest.raises(ResourceError, match=r"2 rows of the file fit the same 4 records, .* --rows in-order"):
+        _ages(*given, {"age": "perturbed"})
+
+
+def test_labels_and_noise_are_matched_together(people, tmp_path):
+    """By hand: the row of Black people has one record, at 30, so * must take 60 although 30 is as near."""
+    rows = [(45.5, "*"), (58.5, "Black")]
+    assert _ages(people, tmp_path / "x.csv", [30, 60], ["Black", "White"], rows, {"age": "perturbed"}) == {
+        (45.5, "*"): 60, (58.5, "Black"): 30,
+    }  # fmt: skip
+
+
+def test_another_category_is_as_far_as_the_width_of_the_domain(people, tmp_path):
+    """By hand: the domain is 82 years wide, so that a year is 1/82 and nearer than another race, which is 1."""
+    rows = [(41, "White"), (40, "Black")]
+    stated = {"age": "perturbed", "race": "perturbed"}
+    assert _ages(people, tmp_path / "x.csv", [40, 41], ["White", "Black"], rows, stated) == {
+        (41, "White"): 40, (40, "Black"): 41,
+    }  # fmt: skip
+
+
+def test_the_order_of_noisy_rows_has_no_effect_on_risks(people, tmp_path):
+    table = people.table[PUBLISHED]
+    noisy = table.assign(age=table.age + np.random.default_rng(1).normal(0, 3, len(table)).round(1))
+    found = []
+    for name, rows in {"a": noisy, "b": noisy.sample(frac=1, random_state=1)}.items():
+        rows.to_csv(path := tmp_path / f"{name}.csv", index=False)
+        theirs = MadeElsewhere(str(path), treatments={"age": "perturbed"})
+        found.append(ask(people, [(theirs, 1, [ReidentificationRisk()])]).set_index(["group", "variant"]).value)
+    in_order = MadeElsewhere(str(tmp_path / "a.csv"), treatments={"age": "perturbed"}, rows="in order")
+    true = ask(people, [(in_order, 1, [ReidentificationRisk()])]).set_index(["group", "variant"]).value
+    assert found[0].to_list() == pytest.approx(found[1].to_list(), nan_ok=True)
+    assert true["", ""] <= found[0]["", ""] <= true["", ""] + 0.05
+
+
 def test_rows_that_no_record_could_have_are_refused(people, tmp_path):
     table = Mondrian(k=10).sanitize(people, rng=1).table
     changed = table.assign(occupation=table.occupation.sample(frac=1, random_state=1).to_numpy())
@@ -156,8 +226,16 @@ def test_rows_that_no_record_could_have_are_refused(people, tmp_path):
     swapped = people.table[PUBLISHED].assign(age=people.table.age.sample(frac=1, random_state=1).to_numpy())
     swapped.to_csv(tmp_path / "x.csv", index=False)
     with pytest.raises(
-        SanitizationError, match=r"of their own, such as the row in line \d+\. State what the rows stand for"
+        UsageError,
+        match=r"of their own, such as the row in line \d+\. If row 1 is .* --rows in-order .*'age: perturbed'",
     ):
+        MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
+    every = dict.fromkeys(PUBLISHED, "perturbed")
+    with pytest.raises(UsageError, match=r"because all columns are perturbed\. If row 1 is .* --rows in-order"):
+        MadeElsewhere(str(tmp_path / "x.csv"), treatments=every).sanitize(people)
+    changed = people.table[PUBLISHED].assign(sex="Male", age=people.table.age + 0.5)
+    changed.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(UsageError, match=r"of their own in the columns other than age, .*'workclass: perturbed'"):
         MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)
 
 
@@ -359,6 +437,17 @@ def test_rows_in_order_are_sampled_by_their_places(tmp_path):
     sample = own.sample(2, rng=1)
     places = [int(np.flatnonzero((table == row).all(axis=1))[0]) for _, row in sample.table.iterrows()]
     assert theirs.release_of_sample(own, sample).table.age.tolist() == [[30, 40, 50, 50][place] for place in places]
+
+
+def test_a_sample_of_noisy_rows_has_the_nearest_rows_of_its_people(tmp_path):
+    table = pd.DataFrame({"age": [30, 40, 60], "ill": ["yes", "yes", "yes"]})
+    own = pn.read(table, sensitive="ill", name="three").dataset
+    table.assign(age=[41.5, 58.5, 33.5]).to_csv(tmp_path / "noisy.csv", index=False)
+    sample = own.sample(2, rng=1)
+    read = MadeElsewhere(str(tmp_path / "noisy.csv")).release_of_sample(own, sample)
+    assert read.table.age.tolist() == [{30: 33.5, 40: 41.5, 60: 58.5}[age] for age in sample.table.age]
+    assert read.columns["age"].kind == "perturbed"
+    assert "nearest values of age" in read.provenance.note
 
 
 def test_synthetic_rows_are_all_compared_with_a_sample(people, tmp_path):
