@@ -106,9 +106,10 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     found = assess_release(sanitizer, dataset, policy, seeds=args.seeds, store=args.store or "")
     card = found.card
+    document = next((Path(file).name for file in args.card if Path(file).suffix == ".json"), "")
     for file in args.card:
         is_page = Path(file).suffix == ".html"
-        Path(file).write_text(page(card) if is_page else card.text, encoding="utf-8")
+        Path(file).write_text(page(card, file=document) if is_page else card.text, encoding="utf-8")
     criteria = list_criteria(found.results)
     questions = list_lines(write("decision/assessment", "frameworks", card.content, args.card))
     read = [STARS[args.star], *found.sentences]

@@ -33,7 +33,7 @@ def render_card(card: Card) -> dict[str, str]:
 
 
 @validated
-def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
+def page(card: Card, explained: str = "", anchors: Collection[str] = (), file: str = "") -> str:
     """Return the page of a card as HTML that needs no other file.
 
     Parameters
@@ -44,6 +44,8 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
         the release.
     anchors : collection of str
         The anchors of the rows of `results.csv` for this page, to which the card links.
+    file : str
+        The name of the card's JSON file, if it is not `card.name`.
     """
     made = environment()
     content = card.content
@@ -51,7 +53,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = ()) -> str:
     text = made.get_template("card.html.j2").render(
         STYLE=Markup(made.globals["STYLE"]) + Markup(template("card.css")),
         card=content,
-        file=card.name,
+        file=file or card.name,
         explained=explained,
         anchors=anchors,
         colour=COLOURS.get(content["answer"]["status"], "breaks"),

@@ -50,6 +50,7 @@ def test_a_generalized_file_is_assessed_and_has_a_card(files, capsys, tmp_path):
     words = ("--policy", "k-5", "--card", out, "--card", page)
     found = assessed(capsys, files / "theirs.csv", *words)["values"]
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "privnb check theirs.csv --card card.json" in page.read_text(encoding="utf-8")
     assert cli.main(["check", str(files / "theirs.csv"), "--card", str(out)]) == (0 if found["keeps"] else 1)
     assert "the digest is the same" in capsys.readouterr().out
     assert found["rows"] == "the records"
