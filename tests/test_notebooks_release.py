@@ -69,7 +69,7 @@ def test_the_file_is_compared_with_the_choice_and_never_chosen(made):
     html = page(made, "08_decision")
     assert HEADINGS[0] in html
     section = text(html.partition(HEADINGS[0])[2])
-    assert re.search(r"Release made elsewhere with file = theirs\.csv breaks the policy", section)
+    assert re.search(r"theirs\.csv breaks the policy", section)
     assert "theirs.csv has 300 rows: the rows are the records." in section
     assert re.search(r"loss for the users 80%", section)
     assert re.search(r"records measured 300 300", section)
@@ -96,7 +96,7 @@ def test_the_file_is_one_more_release_of_the_map(made, without):
 def test_the_card_of_the_file_follows_the_card_of_the_choice(made):
     _, heading, section = page(made, "15_release_card").partition(HEADINGS[1])
     assert heading
-    assert "Release made elsewhere with file = theirs.csv breaks the policy" in text(section)
+    assert "theirs.csv breaks the policy" in text(section)
     assert "Can an adversary re-identify a person? 4%" in text(section)
     assert "made elsewhere" not in page(made, "card")
 
