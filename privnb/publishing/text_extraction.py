@@ -399,7 +399,8 @@ def _page(place: str, text: str, own: str = "") -> Iterator[Node]:
     texts, labels = ([" ".join(text.split()) for text in page.said[kind]] for kind in ("texts", "labels"))
     yield f"{place}text", "\n".join(texts)
     yield f"{place}labels", "\n".join(labels)
-    yield from ((f"{place}labels", table) for table in _labelled(labels + texts))
+    once = dict.fromkeys(texts)  # a page may name the same group of people in several places
+    yield from ((f"{place}labels", table) for table in _labelled([*labels, *once]))
     parts = {"script": page.said["scripts"], "pre": page.said["pre"], "comment": page.said["comments"]}
     parts["attribute"] = [value for value in page.attributes if len(value) >= 24]
     parts["text"] = [value for value in page.said["texts"] if NESTED.search(value)]
