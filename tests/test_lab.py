@@ -27,7 +27,7 @@ DRAWN = """canvas => {
 
 def test_runs_and_draws_without_a_network(lab, offline):
     """One notebook: papermill runs all of them, and the pages of a report draw their charts."""
-    name, charts, page = "01_load", 2, offline.page
+    name, charts, page = "01_load", 4, offline.page
     page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")
     cells = browsing.run(page)
     outputs = [output for cell in cells for output in cell.get("outputs", [])]

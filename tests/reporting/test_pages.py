@@ -385,8 +385,8 @@ def test_a_large_loss_comes_directly_after_the_name_of_the_release_and_a_reason_
     decided["policy"]["choice"] = "Users hardly notice it"
     text = Worded("decision/decision", decided).data
     assert (
-        "Publish Mondrian, k = 10. Its users lose more than half of the utility: the release distorts the counts"
-        in text
+        "Publish Mondrian, k = 10. Its users lose more than half of the utility: the release causes, in the "
+        "counts of large groups, 15% of the distortion" in text
     )
     misled = "the release is further from the truth than a release without quasi-identifiers"
     assert f"For 32% of large groups, {misled}. The release meets" in text
