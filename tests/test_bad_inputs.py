@@ -455,7 +455,8 @@ def of_one():
         **{
             f"{f}.found": PolicySearch(decision.decide(costs, OWNERS), costs, [], [])
             for f in ("experiments.measure_choice", "experiments.compare_columns", "experiments.card_results",
-                      "answers.policy_decision", "answers.published_columns", "answers.compared_releases")
+                      "answers.policy_decision", "answers.published_columns", "answers.compared_releases",
+                      "answers.compare_with_choice")
         },
         "experiments.card_results.card": Card({}),
         **{f"frontier.{f}.{axis}": 0 for f in ("compute_caps", "check_caps") for axis in decision.AXES},
@@ -582,7 +583,10 @@ ACCEPTED = {
     "hierarchy.merging.merge_siblings.most": {"huge"}, "hierarchy.merging.merge_siblings.named": {"huge"},
     "hierarchy.merging.merge_siblings.in_order": {"true"},
     "hierarchy.merging.merge_siblings.lowest": {"below"}, "schema.Categories.of_records": {"true"},
-    "widened": {"true"}, "dataset.Dataset.notes": set(BAD),
+    "widened": {"true"}, "dataset.Dataset.notes": set(BAD), "dataset.Dataset.renamed": set(BAD),
+    "sanitizers.MadeElsewhere.path": {"text", "empty"}, "sanitizers.MadeElsewhere.treatments": {"dict"},
+    "sanitizers.MadeElsewhere.holdout": {"text"}, "frontier.Policy.measure_again_after": {"huge"},
+    "answers.*.theirs": {"none"},
     "sanitizers.*.models": {"huge"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
@@ -784,6 +788,8 @@ def lacking(thing):
 
 VERBS = (
     "Return ",
+    "Return, ",
+    "Replace ",
     "Yield ",
     "Count ",
     "Parse ",

@@ -147,7 +147,7 @@ def test_the_gallery_shows_it(strangers, clinic):
         each for each in catalogue.build_one_per_class(clinic) if type(each).__name__ in ("Mondrian", "Neighbours")
     ]
     described = gallery.describe_sanitizers(family).table
-    expected = "Sort the records, and publish the smallest labels of each k that are next to each other."
+    expected = "Sort the records, and publish the smallest labels of each group of k consecutive records."
     assert described.loc["Neighbours", "what it does"] == expected
     assert "Neighbours" in gallery.show_side_by_side(clinic, family).table.index
     assert set(gallery.measure_penalties(clinic, k="5").sanitizer) > {"Neighbours"}

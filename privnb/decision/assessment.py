@@ -27,7 +27,7 @@ from privnb.evaluation.risks.memorization import Memorization, count_equal_rows
 from privnb.evaluation.store import Folder
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows
-from privnb.microdata.withholding import LIMIT, MinCount, withhold_count, withhold_share
+from privnb.microdata.withholding import LIMIT, MinCount, check_min_count, withhold_count, withhold_share
 from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import Count, Seed, instead, optional, validated
@@ -72,7 +72,10 @@ class Assessment:
     compared: Decision
     results: pd.DataFrame
     dataset: Dataset
-    min_count: int = LIMIT
+    min_count: MinCount = LIMIT
+
+    def __post_init__(self) -> None:
+        check_min_count(self.min_count)
 
     @property
     def judged(self) -> pd.Series:

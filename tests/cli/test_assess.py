@@ -70,7 +70,15 @@ def test_a_copy_of_the_records_breaks_the_policy(files, capsys):
 def read_as(**columns):
     """The sentences on how each column was read, for columns given as (treatment, forms)."""
     content = {name: {"treated": treated, "forms": forms} for name, (treated, forms) in columns.items()}
-    file = {"file": "f.csv", "rows": 12, "origin": "the records", "columns": content, "lacking": [], "holdout": None}
+    file = {
+        "file": "f.csv",
+        "rows": 12,
+        "origin": "the records",
+        "columns": content,
+        "lacking": [],
+        "holdout": None,
+        "note": "",
+    }
     return list_lines(write("decision/assessment", "answer", file))[1:]
 
 

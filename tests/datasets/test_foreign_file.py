@@ -10,7 +10,7 @@ from privnb.datasets.foreign_file import read_foreign
 from privnb.microdata.hierarchy.foreign_labels import LabelForm
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Rows
-from privnb.sanitizers.errors import SanitizationError
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
@@ -182,7 +182,5 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_place(people, tmp_path, 
 
 def test_more_rows_than_records_are_refused_with_a_line(people, tmp_path):
     (tmp_path / "x.csv").write_text("age,job\n" + "21,cook\n" * 13, encoding="utf-8")
-    with pytest.raises(
-        SanitizationError, match=r"12 of 13 rows of x\.csv do not cover a record .* the row in line \d+"
-    ):
+    with pytest.raises(UsageError, match=r"12 of 13 rows of x\.csv do not cover a record .* the row in line \d+"):
         MadeElsewhere(str(tmp_path / "x.csv")).sanitize(people)

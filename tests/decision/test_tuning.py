@@ -283,7 +283,7 @@ def test_one_release_of_enough_seeds_at_a_time(people):
 def test_a_measure_that_should_be_high_needs_its_best(people):
     """Of one release the best is itself, and nothing would be lost."""
     rows = measure_information_loss(people, [KMember(50)])
-    with pytest.raises(ValueError, match=r"higher is better for .* Give Loss"):
+    with pytest.raises(ValueError, match=r"higher is better for .* State the best value with `Loss"):
         tune(
             lambda value: rows, range(2, 66), 9, privacy="k_achieved", utility="certainty_penalty", min_class_size=None
         )

@@ -18,7 +18,8 @@ from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search, recommended
-from privnb.decision.assessment import assess_given, assess_release
+from privnb.decision.assessment import Assessment, assess_given, assess_release
+from privnb.decision.comparison import compare_releases
 from privnb.evaluation import (
     column_distributions,
     evaluation_loop,
@@ -34,6 +35,7 @@ from privnb.evaluation.disclosure import (
     nearer_predictions,
     published_models,
 )
+from privnb.evaluation.disclosure.release_pairs import ReleasePair, count_disclosures
 from privnb.evaluation.experiments import (
     mining_results,
     noise_removal,
@@ -75,6 +77,7 @@ NOTHING = Suppress().sanitize(CLINIC, rng=1)
 OWNER = verdict.Scenario(GoodUtility("diagnosis"), AntiUtility("age"))
 MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
 UNSEARCHED = object.__new__(policy_search.PolicySearch)
+PAIR = object.__new__(ReleasePair)
 MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
 SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
 ASKED = {  # every function that takes the limit
@@ -120,6 +123,9 @@ ASKED = {  # every function that takes the limit
     "assess_given": lambda limit: assess_given(
         MadeElsewhere("theirs.csv"), CLINIC, policies.read("k-5"), min_count=limit
     ),
+    "Assessment": lambda limit: Assessment(*[None] * 7, min_count=limit),
+    "compare_releases": lambda limit: compare_releases("old.csv", "new.csv", CLINIC, min_count=limit),
+    "count_disclosures": lambda limit: count_disclosures(PAIR, limit),
     "merge_small": lambda limit: merge_small(COUNTS, min_count=limit),
     "columns": lambda limit: charts.columns(results.tidy([]), min_count=limit),
     "column_changes": lambda limit: charts.column_changes(results.tidy([]), min_count=limit),

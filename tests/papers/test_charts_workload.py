@@ -33,7 +33,7 @@ def test_figures_1_to_4():
     title, explained, spec = said(chart)
     assert title == f"{MORE} 6 of 9 comparisons"
     assert len(title.split()) <= 12
-    assert explained.startswith("The researcher gains more in 3 of them.")
+    assert explained.startswith("The researcher gains more in 3 of the comparisons.")
     assert "the original and Suppression are shown, but not counted" in explained
     assert "the better of two trivial releases" in explained
     assert "95% intervals over people (one seed)" in explained

@@ -471,6 +471,8 @@ EMPTY = results()
 
 
 OTHER_TABLES = {
+    "assessed_release",
+    "compare_with_choice",
     "compared_releases",
     "every_setting",
     "perturbation",

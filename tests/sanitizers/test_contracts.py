@@ -129,7 +129,7 @@ def test_index_labels_reach_no_sanitizer():
     data = toy()
     for index in ([5] * len(data), range(len(data))[::-1], [f"r{i}" for i in range(len(data))]):
         other = Dataset("toy", data.table.set_axis(list(index)), SCHEMA, HIERARCHIES)
-        known = {"name", "cells", "table", "schema", "hierarchies", "codes", "notes"}
+        known = {"name", "cells", "table", "schema", "hierarchies", "codes", "notes", "renamed"}
         assert set(vars(other)) <= known, "else compare more"
         for read in (lambda each: each.cells, lambda each: each.table, lambda each: each.lent().cells):
             pd.testing.assert_frame_equal(read(other), read(data), check_index_type="exact")
