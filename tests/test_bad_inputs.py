@@ -386,6 +386,8 @@ def of_one():
         "choice.check_scenarios.scenarios": "A", "choice.check_scenarios.min_good": 0.9,
         "choice.choose_by_criteria.scenarios": "A", "experiments.sweep_parameter.made": {5: given["sanitizer"]},
         "experiments.evaluate_family.measures": "certainty_penalty",
+        "experiments.evaluate_release.measures": "certainty_penalty",
+        "experiments.measure_risk_and_loss.release": None,
         "experiments.sweep_parameter.measures": "certainty_penalty",
         "experiments.measure_risk_and_loss.measures": "certainty_penalty",
         "experiments.evaluate_gains.target": "age",

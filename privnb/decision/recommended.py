@@ -37,6 +37,7 @@ register_measure(
 )
 
 
+@validated
 def build_use_questions(dataset: Dataset, profile: ProfileName) -> list[Question]:
     """Return the questions about the utility of a release: its information loss, and the accuracy of a miner."""
     target = find_sensitive(dataset)
