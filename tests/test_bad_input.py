@@ -221,7 +221,7 @@ def tried(arguments, project, monkeypatch, capsys):
 
     monkeypatch.chdir(project / "here")
     monkeypatch.setattr(report, "run_notebooks", no)
-    monkeypatch.setattr("privnb.explorer.app.configure_page", no)
+    monkeypatch.setattr("privnb.app.server.configure_page", no)
     before = {path: path.lstat().st_mtime_ns for path in project.rglob("*")}
     try:
         status = cli.main(arguments)

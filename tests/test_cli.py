@@ -19,10 +19,10 @@ from support import browsing
 from support.clinic import CLINIC
 
 from privnb import cli
+from privnb.app import server
 from privnb.datasets import dataset
 from privnb.decision import policies, policy_search
 from privnb.evaluation import profiles
-from privnb.explorer import app
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
@@ -622,7 +622,7 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
         said.append(hub["opened"].format(url="http://127.0.0.1"))
         return Page, {}
 
-    monkeypatch.setattr(app, "configure_page", configured)
+    monkeypatch.setattr(server, "configure_page", configured)
     Path("people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
     assert cli.main(["describe", "people.csv", "--form"]) == 2
     assert "lacks your_table.ipynb" in capsys.readouterr().err

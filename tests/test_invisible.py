@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from privnb import cli
+from privnb.app.columns import your_table
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
 from privnb.decision.card import Card
 from privnb.explorer.board import explore
-from privnb.explorer.roles import your_table
 from privnb.reporting.charts.base import Aggregate, style_chart
 from privnb.runtime.names import EscapingStream, escape_invisible
 from privnb.runtime.sentences import FullTable

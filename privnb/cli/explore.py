@@ -21,7 +21,7 @@ def add_arguments(command: Parser) -> None:
 
 def run(args: Namespace) -> Answer:
     """Serve the explorer only on this machine, protected by a token and without network access."""
-    from privnb.explorer.app import check_explorer_parameters
+    from privnb.app.server import check_explorer_parameters
     from privnb.reporting.notebooks import choose_notebooks, find_notebooks
 
     serving.begin()

@@ -30,7 +30,7 @@ def list_options(args: Namespace) -> dict[str, Any]:
 
     Raises ReportError for a host or a path that is not valid.
     """
-    from privnb.explorer.app import check_host, check_prefix
+    from privnb.app.server import check_host, check_prefix
 
     return {"base_url": check_prefix(args.base_url), "hosts": [*map(check_host, args.allow_host)]}
 
@@ -48,7 +48,7 @@ def serve(page: Page, rest: list[str], **hub: Any) -> None:
     """
     from traitlets.config import Config  # this takes seconds, in which the server also starts
 
-    from privnb.explorer.app import configure_page
+    from privnb.app.server import configure_page
     from privnb.runtime import temporary
 
     templates = Path(__file__).parents[1] / "reporting" / "templates" / "app"

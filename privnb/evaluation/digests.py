@@ -37,7 +37,8 @@ SITE_PACKAGES = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
 
 # Modules that only read results. No module that computes numbers imports one of them.
 RESULT_READERS = (
-    "reporting", "papers.charts", "papers.findings", "papers.ledger_page", "explorer", "workbench", "cli", "__main__",
+    "reporting", "papers.charts", "papers.findings", "papers.ledger_page", "explorer", "workbench", "app", "cli",
+    "__main__",
 )  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 from importlib import import_module
 
 HOMES = {
-    "Setting": "setting", "check_setting": "setting", "count_setting": "readings", "explore": "board",
-    "list_numbers": "figures", "measure_setting": "readings", "parse_setting": "board", "your_table": "roles",
+    "Setting": "setting", "apply_roles": "setting", "check_setting": "setting", "count_setting": "readings",
+    "explore": "board", "list_numbers": "figures", "measure_setting": "readings", "parse_setting": "session",
 }  # fmt: skip
 __all__ = sorted(HOMES)
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.explorer.board")  # preloaded in the kernels of the page

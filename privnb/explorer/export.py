@@ -40,7 +40,7 @@ def write_code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
     imports = "from privnb.datasets.dataset import load\n"
-    imports += "from privnb.explorer.setting import Setting, apply_roles\n" * bool(own)
+    imports += "from privnb.explorer import Setting, apply_roles\n" * bool(own)
     for home in (privacy_models, sanitizers):
         if there := sorted(named & set(home.__all__)):
             imports += f"from {home.__name__} import {', '.join(there)}\n"

@@ -1,4 +1,4 @@
-"""HTML of the page, rendered from the templates next to this module."""
+"""HTML of the board, rendered from the templates next to this module."""
 
 import json
 from functools import cache
@@ -14,12 +14,16 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
-def load_templates() -> "jinja2.Environment":
-    """Return the templates, with lines joined without spaces, because spaces would be visible between buttons."""
+def load_templates(folder: Path = TEMPLATES) -> "jinja2.Environment":
+    """Return the templates of a folder and those of the explorer, which the others import.
+
+    Lines are joined without spaces, because spaces would be visible between buttons.
+    """
     import jinja2
 
     def joined(name: str) -> str:
-        return "".join(map(str.strip, (TEMPLATES / name).read_text(encoding="utf-8").splitlines()))
+        path = next((each / name for each in (folder, TEMPLATES) if (each / name).is_file()), folder / name)
+        return "".join(map(str.strip, path.read_text(encoding="utf-8").splitlines()))
 
     loader = jinja2.FunctionLoader(joined)
     made = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)

@@ -26,8 +26,8 @@ def page_class() -> type[Any]:
         `html` is the text; each message states the name and the value of a control that was used.
         """
 
-        _esm = (HERE / "board.js").read_text(encoding="utf-8")
-        _css = (HERE / "board.css").read_text(encoding="utf-8")
+        _esm = (HERE / "page.js").read_text(encoding="utf-8")
+        _css = (HERE / "page.css").read_text(encoding="utf-8")
         html = traitlets.Unicode().tag(sync=True)
 
         @traitlets.validate("html")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from privnb.app import your_table
 from privnb.cli import main
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
-from privnb.explorer import your_table
 from privnb.microdata.schema import SchemaError
 
 DAYS = [f"{1 + i % 12:02}/{1 + i % 11:02}/{2018 + i % 3}" for i in range(120)]

@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 
 from privnb import cli
+from privnb.app import your_table
+from privnb.app.columns import render_form
 from privnb.datasets.alerts import find_alerts
 from privnb.datasets.column_types import count_partial_dates, recognize
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
-from privnb.explorer import pins, your_table
-from privnb.explorer.roles import render_form
+from privnb.explorer import pins
 from privnb.microdata.hierarchy.taxonomies import coarser_forms, dates
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 

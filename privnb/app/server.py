@@ -196,7 +196,7 @@ def configure_page(
         "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb explore` shows the error."},
         # Encryption between server and kernels, if both support it; otherwise any user of this machine could listen.
         "KernelManager": {"transport_encryption": "auto"},
-        "MultiKernelManager": {"kernel_manager_class": "privnb.explorer.kernels.Kernel"},
+        "MultiKernelManager": {"kernel_manager_class": "privnb.app.kernels.Kernel"},
         # A page that closes ends its kernel; this setting ends the kernels of lost browsers.
         "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 60},
     }

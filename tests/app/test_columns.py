@@ -9,9 +9,10 @@ import nbformat
 import pytest
 from support import browsing
 
+from privnb.app import your_table
+from privnb.app.columns import MEANINGS
 from privnb.datasets.dataset import load
-from privnb.explorer import pins, your_table
-from privnb.explorer.roles import MEANINGS
+from privnb.explorer import pins
 from privnb.microdata.schema import Role
 
 ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "<b>" if i % 3 else "ill", i % 7) for i in range(60)]
@@ -152,7 +153,7 @@ def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, 
     ]
     names = {"FILE": "people.csv", "NAME": "mine"}
     for cell in cells[1:]:
-        exec(cell.source.replace("explorer.your_table(", "shown = explorer.your_table("), names)
+        exec(cell.source.replace("app.your_table(", "shown = app.your_table("), names)
     assert names["shown"].table.path == tmp_path / "data" / "mine" / "mine.toml"
     assert "Role of illness" in names["shown"]._page.html
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from privnb.app.html import render_template
 from privnb.datasets.column_types import spell_form
 from privnb.datasets.dataset import find_description
 from privnb.datasets.description import describe_unconfirmed
 from privnb.datasets.description_editor import ColumnProfile, DescriptionEditor, find_or_draft
 from privnb.datasets.roles import Roles
 from privnb.explorer import pins
-from privnb.explorer.html import render_template
 from privnb.explorer.page import page_class
 from privnb.microdata.schema import Role
 
@@ -186,7 +186,7 @@ def render_form(
         _make_question("person", "Is each row one person?", people, EACH * roles.one_each, keys),
     ]
     columns = [(each, [*_menus(place, each.name, roles, dict(days), missing)]) for place, each in enumerate(seen)]
-    return render_template("roles", asked=asked, headings=HEADINGS, columns=columns, masked=MASKED)
+    return render_template("columns", asked=asked, headings=HEADINGS, columns=columns, masked=MASKED)
 
 
 def _make_question(name: str, question: str, answers: dict[str, str], default: str, columns: list[str]) -> Menu:

@@ -15,7 +15,7 @@ from support import browsing
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.explorer.app import check_host, check_prefix
+from privnb.app.server import check_host, check_prefix
 from privnb.reporting.notebooks import ReportError
 from privnb.runtime import temporary
 

@@ -1,0 +1,13 @@
+"""The app: one program that leads from the file of a table to a signed release card."""
+
+from importlib import import_module
+
+HOMES = {"your_table": "columns"}
+__all__ = sorted(HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Import an object on first use, because importing widgets takes long."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
