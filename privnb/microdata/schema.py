@@ -778,9 +778,9 @@ class Schema:
         if attribute.role is Role.PERSON and (missing := column.isna()).any():
             first = f", the first in record {missing.argmax() + 1}" if times is None else ""
             raise SchemaError(
-                f"dataset '{self.dataset}': column '{attribute.name}', the key of people, has "
-                f"{_records(missing[missing], times)} missing values{first}, so people cannot be counted. Fill in the "
-                "missing values, drop those records, or give the column another role."
+                f"dataset '{self.dataset}': column '{attribute.name}', the key of people, has no value in "
+                f"{_records(missing[missing], times)} of {_records(column, times)} records{first}, so people cannot be "
+                "counted. Fill in the missing values, drop those records, or give the column another role."
             )
         if attribute.role is Role.WEIGHT:
             self._check_weights(attribute.name, column)

@@ -67,7 +67,7 @@ Cases = dict[Any, pd.DataFrame]
 _MAIN = SETS["standard"]  # contains the set of Table 1; other miners have summaries of their own
 _MAX_NAMES = 12  # a note counts more miners than these, instead of naming them
 _WEKA = "Weka"  # the set of its miners, of any version
-NEEDS_WEKA = "this number needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
+NEEDS_WEKA = "a number of this miner needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
 
 
 def read_published() -> pd.DataFrame:

@@ -249,7 +249,7 @@ def test_a_weka_row_without_a_result_says_what_to_do():
     stand_in = measured(0.1034, miner="decision tree")
     for miner in ("Weka trees.J48", "Weka worst", "Weka"):
         note = compared(printed(miner=miner), stand_in)["note"]
-        assert note == "why; this number needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
+        assert note == "why; a number of this miner needs Weka 3.6: install Weka, and run privnb report -p PROFILE=full"
     assert compared(printed(miner="decision tree"))["note"] == "why"
     late = measured(np.nan, status="unfinished", miner="Weka 3.6.14 trees.J48")
     row = compared(printed(miner="Weka trees.J48"), late)

@@ -92,7 +92,7 @@ def likelihoods(cumulative: Callable[[FloatArray], FloatArray], noisy: FloatArra
 def reconstruct_shares(likelihood: FloatArray) -> FloatArray:
     """Return the most likely share of originals in each bin, given the noisy numbers, as a float array (bins,).
 
-    The shares add up to 1. A noisy number to which noise cannot move a number from any bin is ignored.
+    The shares add up to 1. A noisy number is ignored if noise cannot move a number from any bin to it.
     """
     explained = likelihood[likelihood.sum(axis=1) > 0]
     if not len(explained):

@@ -73,9 +73,9 @@ def with_previous(questions: list[Any], previous: Version | None) -> list[Any]:
 def take_worst(alone: list[Row], together: list[Row]) -> list[Row]:
     """Return each of the rows `alone`, or the row of the same number in `together` if its risk is larger.
 
-    An unknown risk of everybody counts as the largest, because an unknown risk does not meet a cap. An unknown risk of
-    a group, which is withheld, does not hide a known risk. A number that does not depend on the release, and a number
-    in one list only, is kept.
+    An unknown risk over all people counts as larger than any known risk, because it does not meet a cap. An unknown
+    risk of a group, which is withheld, does not hide a known risk. A number that does not depend on the release, and a
+    number in one list only, is kept.
     """
     found = {_key(row): row for row in [*tidy(together).to_dict("records")]}
     own = tidy(alone).to_dict("records")

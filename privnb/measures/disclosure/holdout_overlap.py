@@ -71,8 +71,8 @@ def measure_overlap(records: IntArray, others: IntArray) -> HoldoutOverlap:
     """
     if not (len(records) and len(others)):
         raise UsageError(
-            f"records and others must not be empty; got {len(records)} and {len(others)}. Give people who are not in "
-            "the table."
+            f"`records` and `others` must not be empty; got {len(records)} and {len(others)} entries. Give "
+            "people who are not in the table."
         )
     times = np.bincount(records, minlength=int(max(records.max(), others.max())) + 1)
     equal, expected = int(np.count_nonzero(times[others])), float(np.mean(times[records] > 1))

@@ -36,9 +36,9 @@ def residual_risk(successes: float, n: float, control: float, m: float) -> Resid
     release then does not add to the success.
 
     The interval is that of the paper. Each rate has Wilson's interval, with the middle (s + z^2 / 2) / (n + z^2) and
-    the half width z / (n + z^2) sqrt(s (n - s) / n + z^2 / 4); the risk is computed from the two middles, and the half
-    width of the interval follows from the half widths da and dc of the rates by error propagation: sqrt((da / (1 -
-    c))^2 + (dc (a - 1) / (1 - c)^2)^2). The interval is extended, if necessary, so that it contains the value. A risk
+    the half width z / (n + z^2) sqrt(s (n - s) / n + z^2 / 4). The risk is computed from the two middles. If da and dc
+    are the half widths of the two rates, error propagation gives the half width of the risk: sqrt((da / (1 - c))^2 +
+    (dc (a - 1) / (1 - c)^2)^2). The interval is extended, if necessary, so that it contains the value. A risk
     below -1 is set to -1.
 
     Parameters

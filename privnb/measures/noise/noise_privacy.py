@@ -204,6 +204,7 @@ def _laws(release: Release, names: Collection[str], what: str = "column") -> dic
     laws = {name: release.columns[name].noise_law for name in noisy_columns(release, names, what)}
     if drawn := [name for name, law in laws.items() if law.together is not None]:
         raise Unreadable(
-            f"the noise of {join_names(drawn)} is drawn jointly, so no single column has a law. Try `amplification`."
+            f"the noise of {join_names(drawn)} is drawn jointly, so privnb has no separate distribution for each "
+            "column. Try `amplification`."
         )
     return laws

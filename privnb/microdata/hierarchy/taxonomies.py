@@ -379,9 +379,9 @@ def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
     listed, values = {value for value, _ in paths}, list_values(domain)
     absent = [value for value in values if value not in listed]
     if wrong := absent or sorted(listed - set(values)):
-        what = "belong to none of the groups. List each value of the domain once"
-        what = what if absent else "are listed but are not in the domain. Correct the list or the domain"
-        raise SchemaError(f"'{attribute.name}': {len(wrong)} values such as {wrong[:3]} {what}.")
+        what = "the groups lack values of the domain" if absent else "the groups list values that the domain lacks"
+        cure = "List each value of the domain once" if absent else "Correct the groups or the domain"
+        raise SchemaError(f"'{attribute.name}': {what}: {len(wrong)}, such as {wrong[:3]}. {cure}.")
     height = max(len(path) for _, path in paths)
     # The nearest group fills the levels of a shallow path; if a label were repeated higher up, two sets would share it.
     rows = ((v, *(path[:1] * (height - len(path))), *path, SUPPRESSED) for v, path in paths)

@@ -119,7 +119,9 @@ def identification(
     laws = {name: release.columns[name].noise_law for name in names if name in release.treated("noisy")}
     noisy, exact = list(laws), release.treated("exact")
     if other := [name for name in names if name not in (*noisy, *exact)]:
-        raise Unreadable(f"noisy rows cannot be traced, because {', '.join(other)} are neither noisy nor exact.")
+        raise Unreadable(
+            f"noisy rows can be traced only if each quasi-identifier is noisy or exact; got others: {', '.join(other)}."
+        )
     group, entries, true, people = _register(dataset, tuple(noisy))
     if len(noisy) == 1:
         found = laws[noisy[0]].found(np.split(true[noisy[0]], np.cumsum(entries)[:-1]))

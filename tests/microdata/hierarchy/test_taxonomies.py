@@ -173,10 +173,10 @@ def test_numbers_are_listed_as_numbers():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"x": ["a"]}, r"2 values such as \['b', 'c'\] belong to none of the groups"),
-        ({"x": ["a", "b", "c", "d"]}, r"1 values such as \['d'\] are listed but are not in the domain"),
+        ({"x": ["a"]}, r"the groups lack values of the domain: 2, such as \['b', 'c'\]"),
+        ({"x": ["a", "b", "c", "d"]}, r"the groups list values that the domain lacks: 1, such as \['d'\]"),
         ({"x": ["a", "b"], "y": ["b", "c"]}, r"holds the leaf \['b'\] more than once"),
-        ({}, "belong to none of the groups"),
+        ({}, "the groups lack values of the domain"),
         ({"x": "abc"}, "'abc' is not a group. Write {group"),
         (["a", "b", "c"], "is not a group. Write {group"),
         ({"x": ["a", "b"], "y": {"x": ["c"]}}, "'x' is a child of both 'x' and 'y'. Give the label one parent"),
