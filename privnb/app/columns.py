@@ -18,11 +18,13 @@ from privnb.app.html import render_template
 from privnb.datasets.column_types import spell_form
 from privnb.datasets.dataset import find_description
 from privnb.datasets.description import describe_unconfirmed
-from privnb.datasets.description_editor import ColumnProfile, DescriptionEditor, find_or_draft
+from privnb.datasets.description_editor import DescriptionEditor, find_or_draft
 from privnb.datasets.roles import Roles
 from privnb.explorer import pins
 from privnb.explorer.page import page_class
 from privnb.microdata.schema import Role
+from privnb.microdata.withholding import LIMIT
+from privnb.runtime import numerals
 
 NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers other than the position of a column
 MEANINGS = {
@@ -36,7 +38,6 @@ MEANINGS = {
 }
 HEADINGS = "Column", "Distinct", "Missing", "Examples", "Role", "Reason and alerts"
 Menu = tuple[str, str, dict[str, str], str]  # name, label, options, chosen option
-EMPTY: Mapping[str, Sequence[str]] = MappingProxyType({})
 FAULT = "This is an error in the page. The roles are unchanged; the rest keeps working."
 MASKED = (
     "Examples are values that at least ten people share, or else patterns (A for a capital letter, a for a small "
@@ -94,7 +95,7 @@ class YourTable:
 
     def _draw(self) -> None:
         self._page.html = str(
-            render_form(self.table.seen(self.roles), self.roles, self.table.day_forms, self.table.guessed_missing)
+            render_form(self.table, self.roles)
             + render_state(self.roles, self.answer if any(self.answer) else self._unsaved(), self.table.copies)
         )
 
@@ -138,6 +139,9 @@ class YourTable:
         """Perform the action of a control."""
         if name == "save":
             self._save()
+        elif name == "accept":
+            proposed = self.table.proposed_sensitive(self.roles)
+            self.roles, self.answer = self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)), ActionResult()
         elif chosen := apply_answer(self.roles, name, value):
             self.roles, self.answer = chosen, ActionResult()
         self._keep()
@@ -165,17 +169,9 @@ def apply_answer(roles: Roles, name: str, value: Any) -> Roles | None:
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def render_form(
-    seen: Sequence[ColumnProfile],
-    roles: Roles,
-    days: Mapping[str, Sequence[str]] = EMPTY,
-    missing: Collection[str] = (),
-) -> Markup:
-    """Render the two questions, and one line with menus for each column.
-
-    `days` and `missing` are `DescriptionEditor.day_forms` and `DescriptionEditor.guessed_missing`: columns about which
-    the owner must answer a question.
-    """
+def render_form(table: DescriptionEditor, roles: Roles) -> Markup:
+    """Render the columns that single people out, the two questions, and one line with menus for each column."""
+    seen = table.seen(roles)
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
     options = {NONE: "None: there is nothing to protect"} | {str(i): name for i, name in enumerate(names)}
@@ -185,8 +181,18 @@ def render_form(
         _make_question("sensitive", "Which column is sensitive?", options, NONE * roles.none_sensitive, sensitive),
         _make_question("person", "Is each row one person?", people, EACH * roles.one_each, keys),
     ]
-    columns = [(each, [*_menus(place, each.name, roles, dict(days), missing)]) for place, each in enumerate(seen)]
-    return render_template("columns", asked=asked, headings=HEADINGS, columns=columns, masked=MASKED)
+    days, missing = table.day_forms, table.guessed_missing
+    return render_template(
+        "columns",
+        unique=table.unique_people(roles),
+        percent=numerals.write_percent,
+        limit=LIMIT,
+        proposed=table.proposed_sensitive(roles),
+        asked=asked,
+        headings=HEADINGS,
+        columns=[(each, [*_menus(place, each.name, roles, days, missing)]) for place, each in enumerate(seen)],
+        masked=MASKED,
+    )
 
 
 def _make_question(name: str, question: str, answers: dict[str, str], default: str, columns: list[str]) -> Menu:

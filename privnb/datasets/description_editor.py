@@ -21,7 +21,9 @@ from privnb.datasets.column_types import ColumnProposal
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells
 from privnb.datasets.draft import Missing, dataset_name, domain_line, draft, draft_table, missing_line
+from privnb.datasets.neutral_columns import UniquePeople, find_unique_people
 from privnb.datasets.roles import Roles
+from privnb.datasets.sensitive_categories import ASKABLE, SensitiveCategory, find_sensitive
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import expect, progress, validation
 from privnb.runtime.errors import OutputExistsError, UsageError, output_error
@@ -134,6 +136,31 @@ class DescriptionEditor:
     def guessed_missing(self) -> list[str]:
         """The columns for which a draft guessed that cells of another type are missing values."""
         return description.find_guessed_missing(self.text)
+
+    @cached_property
+    def _confidential(self) -> dict[str, SensitiveCategory]:
+        return find_sensitive(self._values, dict.fromkeys(self._values, ASKABLE[0]))
+
+    def proposed_sensitive(self, roles: Roles) -> dict[str, SensitiveCategory]:
+        """Return the columns that look confidential and are not sensitive with these `roles`, and their kinds.
+
+        In a confirmed description, the owner has already decided that a quasi-identifier is not sensitive, so only
+        neutral columns are returned, whose exact values are published.
+        """
+        asked = ASKABLE if self.is_draft else (Role.NEUTRAL,)
+        return {name: kind for name, kind in self._confidential.items() if roles.chosen[name] in asked}
+
+    def unique_people(self, roles: Roles) -> list[UniquePeople]:
+        """Return the neutral columns in which somebody is unique if the columns have these `roles`."""
+        key = tuple(roles.chosen.items())
+        if key not in self._unique:
+            self._unique[key] = find_unique_people(self.cells, roles.chosen)
+        return self._unique[key]
+
+    @cached_property
+    def _unique(self) -> dict[tuple[tuple[str, Role], ...], list[UniquePeople]]:
+        """The results of `unique_people`, which a page asks for whenever it is drawn."""
+        return {}
 
     @cached_property
     def copies(self) -> str:

@@ -32,6 +32,7 @@ from privnb.datasets.column_types import GROUP, MOST_ROWS, OWNER, TIME, ColumnPr
 from privnb.datasets.column_values import Values
 from privnb.datasets.description import GUESS, PROPOSAL, quote
 from privnb.datasets.roles import check_column
+from privnb.datasets.sensitive_categories import find_sensitive
 from privnb.microdata import cuts
 from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Role, SchemaError
 from privnb.runtime import expect, progress, validation
@@ -62,6 +63,7 @@ HEAD = """\
 #    weight: the number of people of the population that a record represents; dropped as well.
 #    One row per person? {assumed}
 # 2. No column is sensitive until you choose one. Without a sensitive column, attribute disclosure is not measured.
+#    "Sensitive?" after a role asks about a column that looks confidential, and states the legal reason.
 # 3. A domain is public knowledge: the possible values of anybody, in the table or not. Lines marked PROPOSAL were read
 #    from the records; replace them. A bound that is read from the records discloses something about them and voids
 #    every promise of noise. Loading rounds numbers to the step of their domain (1 by default); change it as you like.
@@ -550,6 +552,13 @@ def infer_description(
         stated = dict.fromkeys(keys, Role.IDENTIFIER) | stated
     columns = [
         _stated(each, stated[each.name], values[each.name], notation) if each.name in stated else each
+        for each in columns
+    ]
+    questions = find_sensitive(values, {each.name: each.role for each in columns})
+    columns = [
+        each._replace(reason=f"{each.reason}. {questions[each.name].question}")
+        if each.name in questions and each.name not in stated
+        else each
         for each in columns
     ]
     mark = mark or "NA" * any([*missing.values(), *(column.odd for column in columns)])

@@ -112,6 +112,31 @@ def test_roles_that_cannot_be_shown_are_not_taken(page, monkeypatch):
     assert "RuntimeError: no ink. This is an error in the page." in shown(page)[0]
 
 
+def test_columns_that_look_confidential_are_asked_about_and_become_sensitive_by_a_click(page):
+    asked = "illness looks like health data, a special category of personal data (GDPR Art. 9)."
+    assert asked in " ".join(shown(page)[0].split())
+    assert page.roles.names(Role.SENSITIVE) == []
+    ask(page, "accept", "")
+    assert page.roles.names(Role.SENSITIVE) == ["illness"]
+    assert "GDPR Art. 9)." not in shown(page)[0]
+    assert "Not saved yet." in shown(page)[0]
+
+
+def test_a_neutral_column_that_singles_people_out_is_named_first(page):
+    assert "is published exactly" not in shown(page)[0]
+    ask(page, "role 2", "neutral")
+    said = "sex is published exactly; 60 of 60 people (100%) are unique in it together with the quasi-identifiers."
+    assert " ".join(shown(page)[0].split()).startswith(f"Neutral columns that single people out {said}")
+    for name in ("role 1", "role 4"):
+        ask(page, name, "unused")
+    assert "sex is published exactly" not in shown(page)[0], "nobody is unique in it"
+    ask(page, "role 0", "neutral")
+    text = " ".join(shown(page)[0].split())
+    said = "name is published exactly; 60 of 60 people (100%) are unique in it together with the quasi-identifiers"
+    assert text.startswith(f"Neutral columns that single people out {said}, and 60 of 60 people (100%) in it alone.")
+    assert "Zoe" not in page._page.html
+
+
 @pytest.mark.slow
 def test_saving_says_what_came_of_it(page):
     ask(page, "save", "")

@@ -61,11 +61,11 @@ def test_the_page_asks_until_the_owner_has_answered(here, capsys):
     new("score", [*DECIMALS[:180], *["unknown"] * 10, *DECIMALS[190:]])
     assert "10 of 200, such as unknown. " in capsys.readouterr().out, "what ten people share may be named"
     table = DescriptionEditor.open("score")
-    assert QUESTION in str(render_form(table.seen(table.roles), table.roles))
+    assert QUESTION in str(render_form(table, table.roles))
     path = Path("data/score/score.toml")
     path.write_text(path.read_text().replace("# a guess: texts of", "# checked: texts of"))
     table = DescriptionEditor.open("score")
-    assert QUESTION not in str(render_form(table.seen(table.roles), table.roles))
+    assert QUESTION not in str(render_form(table, table.roles))
     assert load("score").table["score"].isna().sum() == 10
 
 
@@ -85,7 +85,7 @@ def test_an_answer_on_the_page_is_kept_in_the_description(here, monkeypatch):
     text = Path("data/score/score.toml").read_text()
     assert "# checked: texts of another type count as missing" in text
     assert tomllib.loads(text) == before
-    assert QUESTION not in str(render_form(page.table.seen(page.roles), page.roles, (), page.table.guessed_missing))
+    assert QUESTION not in str(render_form(page.table, page.roles))
     assert page.table.guessed_missing == []
 
 
