@@ -5,10 +5,10 @@ Counting shows no progress, because the board does not have a place for a bar.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -125,8 +125,9 @@ class Reading:
     the size of their class or bucket, see `count_class_sizes`, or is None for noise. `rows` holds a dozen sanitized
     rows, or the reason why no rows are shown. `note` explains the release. `exact` lists the columns that are published
     as recorded: first those that an adversary knows, then the others. For a release without classes, `each` is a
-    sentence about a row, and `promise` is a sentence that is shown instead of the levels of classes. `terms` are the
-    terms for saving the release. `refused` states why there is no such release; in that case, there are no results.
+    sentence about a row, and `promise` is a sentence that is shown instead of the levels of classes. `treated` are the
+    facts of `describe_treatments`. `terms` are the terms for saving the release. `refused` states why there is no such
+    release; in that case, there are no results.
     """
 
     setting: Setting
@@ -138,8 +139,14 @@ class Reading:
     exact: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     each: str = ""
     promise: str = ""
+    treated: tuple[tuple[str, str], ...] = ()
     terms: ExportTerms = ExportTerms()  # noqa: RUF009 - immutable
     refused: str = ""
+
+    @property
+    def label(self) -> str:
+        """The readable name of the setting."""
+        return setting_label(self.setting)
 
 
 def count_setting(dataset: Dataset, setting: Setting, *, min_count: int = LIMIT) -> Reading:
@@ -206,11 +213,16 @@ def mine_setting(dataset: Dataset, setting: Setting, store: Folder = "", min_cou
     if "adversary" not in without:
         question = NearerPredictions(attacked_attribute(setting, dataset), setting.miner)
         found = require_possible(call(answer_question, data, made, setting.seed, question, min_count))
-        # A single miner has no ensemble, and it is the worst one by definition.
-        feared = (found.scenario == setting.scenario) & found.variant.isin(["", "weighted"])
-        feared &= is_single_miner(found) | (found.control != "")
-        parts.append(found[feared | (found.measure == "nearer_share") | found.status.isin(REASONS)])
+        parts.append(select_feared(found, setting.scenario))
     return join_results(*parts) if parts else tidy([])
+
+
+def select_feared(found: pd.DataFrame, scenario: str) -> pd.DataFrame:
+    """Return the results of one miner that the board shows, from an answer to `NearerPredictions`."""
+    # A single miner has no ensemble, and it is the worst one by definition.
+    feared = (found.scenario == scenario) & found.variant.isin(["", "weighted"])
+    feared &= is_single_miner(found) | (found.control != "")
+    return found[feared | (found.measure == "nearer_share") | found.status.isin(REASONS)]
 
 
 @validated
@@ -226,7 +238,19 @@ def measure_setting(
     )
 
 
-def axis_measures(kind: str, readings: Iterable[Reading]) -> list[Measure]:
+class HasResults(Protocol):
+    """The reading of a setting or of a file."""
+
+    @property
+    def label(self) -> str:
+        """The readable name of the release."""
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """Tidy results of one release."""
+
+
+def axis_measures(kind: str, readings: Iterable[HasResults]) -> list[Measure]:
     """Return the measures of a kind, "privacy" or "utility", that the readings have and that can be an axis."""
     # Listing every registered measure would import every module that registers some, which takes a second.
     there = dict.fromkeys(name for each in readings for name in each.results.measure[each.results.variant == ""])
@@ -234,13 +258,18 @@ def axis_measures(kind: str, readings: Iterable[Reading]) -> list[Measure]:
 
 
 def locate_in_plane(
-    dataset: Dataset, settings: Iterable[Setting], privacy: str, utility: str, min_count: int = LIMIT
+    dataset: Dataset,
+    settings: Iterable[Setting],
+    privacy: str,
+    utility: str,
+    min_count: int = LIMIT,
+    files: Iterable[HasResults] = (),
 ) -> pd.DataFrame:
     """Return the settings as points of the privacy-utility plane, computed from counts; see `decision.points`.
 
-    `privacy` and `utility` are measures; see `axis_measures`. Raises ValueError for a measure that has no value for any
-    of the settings, and for settings with different roles, because releases about other attributes cannot replace each
-    other.
+    `files` are the readings of files with the same roles, which are points if they have both measures. `privacy` and
+    `utility` are measures; see `axis_measures`. Raises ValueError for a measure that has no value for any of the
+    settings, and for settings with different roles, because releases about other attributes cannot replace each other.
     """
     readings = [count_setting(dataset, setting, min_count=min_count) for setting in settings]
     roles = {reading.setting.roles for reading in readings}
@@ -249,20 +278,23 @@ def locate_in_plane(
             "the settings must have the same quasi-identifiers and the same sensitive attribute; got "
             f"{len(roles)} choices. Leave out the settings with other roles."
         )
-    there = [reading for reading in readings if not reading.refused]
-    if not there:
+    there: list[Reading] = [reading for reading in readings if not reading.refused]
+    asked = {privacy, utility}
+    others = [each for each in files if asked <= {*each.results.measure[each.results.variant == ""]}]
+    if not there and not others:
         raise UsageError("none of these settings has a release to show. Try looser bounds.")
     for axis, measure in (("privacy", privacy), ("utility", utility)):
-        found = {each.name: f"'{each.title}'" for each in axis_measures(axis, there)}
+        found = {each.name: f"'{each.title}'" for each in axis_measures(axis, [*there, *others])}
         if measure not in found:
-            others = f": {' or '.join(found.values())}." if found else ", or another sanitizer."
+            choices = f": {' or '.join(found.values())}." if found else ", or another sanitizer."
             raise UsageError(
                 f"'{measure_facts(measure).title}' has no value for these settings. Choose another measure of "
-                f"{axis}{others}"
+                f"{axis}{choices}"
             )
     # The full name, because a release with k=10 and t differs from one with k=10 alone.
-    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): setting_label(each.setting) for each in there}
-    results = join_results(*(each.results[each.results.measure.isin([privacy, utility])] for each in there))
+    every: list[HasResults] = [*there, *others]
+    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): each.label for each in every}
+    results = join_results(*(each.results[each.results.measure.isin(asked)] for each in every))
     return compute_points(results, privacy=privacy, utility=utility, names=names)
 
 
@@ -294,14 +326,15 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
     why = " ".join(list_lines(steep.parts)) if steep else ""
     return Reading(
         setting,
-        count_rows(made, setting),
+        count_rows(made, setting.sensitive, setting.bounds),
         min_count,
         sizes=count_class_sizes(release, min_count),
         rows=_sample_rows(made, names, setting),
         note=" ".join(filter(None, [release.provenance.note, why, as_is])),
         exact=_exact_columns(release),
         each=_describe_row(release),
-        promise=_describe_promise(release),
+        promise=describe_promise(release),
+        treated=describe_treatments(release),
         terms=export_terms(dataset, setting, release),
     )
 
@@ -331,7 +364,7 @@ def _describe_row(release: Release) -> str:
     return f"Each row is the record of one person{changed}."
 
 
-def _describe_promise(release: Release) -> str:
+def describe_promise(release: Release) -> str:
     """Return why k, l, t and delta do not apply to a release, and the release's promise; empty if it has classes."""
     if not (why := release.without_classes):
         return ""
@@ -349,8 +382,16 @@ def _exact_columns(release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(bare), tuple(name for name in release.schema.published if name in untouched and name not in known)
 
 
-def count_rows(case: Case, setting: Setting) -> pd.DataFrame:
-    """Return the tidy results of all counts of the release of a setting.
+def describe_treatments(release: Release) -> tuple[tuple[str, str], ...]:
+    """Return what the rows of a release stand for, and the treatment of each published column, as `(title, words)`."""
+    return (
+        ("Rows", str(release.provenance.rows)),
+        *((name, str(release.columns[name])) for name in release.schema.published),
+    )
+
+
+def count_rows(case: Case, sensitive: str, requested: Mapping[str, float]) -> pd.DataFrame:
+    """Return the tidy results of all counts of a release; `requested` holds the requested bounds by letter.
 
     The results are the parts of `InformationLoss`, `Losses`, `AdversaryGains` and `Leakage` that the board shows, and
     `k_achieved`, `l_achieved`, `t_achieved` and `delta_achieved`: the level of the worst class for each model, with the
@@ -358,16 +399,19 @@ def count_rows(case: Case, setting: Setting) -> pd.DataFrame:
     cells instead. The rows of each `live` measure follow.
     """
     return collect_rows(
-        [_counted_rows(case, setting), *(build_answer_rows(MeasureQuestion(each), case) for each in live_measures())]
+        [
+            _counted_rows(case, sensitive, requested),
+            *(build_answer_rows(MeasureQuestion(each), case) for each in live_measures()),
+        ]
     )
 
 
-def _counted_rows(case: Case, setting: Setting) -> ResultRows:
-    release, sensitive = case.release, setting.sensitive
+def _counted_rows(case: Case, sensitive: str, requested: Mapping[str, float]) -> ResultRows:
+    release = case.release
     # k is one of the levels, and the number of classes is one of the costs.
     found = [row for row in _answer(InformationLoss(), case) if row["measure"] != "k_achieved"]
     found += [row for row in _answer(_losses(sensitive), case) if row["measure"] != "classes"]
-    levels = [] if release.groups is None else _levels(case, setting)
+    levels = [] if release.groups is None else _levels(case, sensitive, requested)
     try:
         leaks = [row for row in _guesses(case, sensitive) if row["measure"] in SHOWN]
     except Unreadable:  # the note of the reading explains it
@@ -412,14 +456,14 @@ def _guesses(case: Case, sensitive: str) -> ResultRows:
     return leaks + (leakage.build_class_rows(case, release, sensitive) if release.classes is not None else [])
 
 
-def _levels(case: Case, setting: Setting) -> ResultRows:
+def _levels(case: Case, sensitive: str, requested: Mapping[str, float]) -> ResultRows:
     """Return rows with the levels of the worst class, and the requested bounds as baselines."""
-    rows, few = [], reveals_small_count(case.release, setting.sensitive, case.min_count)
+    rows, few = [], reveals_small_count(case.release, sensitive, case.min_count)
     for letter, kind in MODEL_BY_LETTER.items():
-        model = kind(STEPS[letter][-1], *[setting.sensitive] * (letter != "k"))  # a level does not depend on the bound
+        model = kind(STEPS[letter][-1], *[sensitive] * (letter != "k"))  # a level does not depend on the bound
         level = grade_release(model, case.release)
         is_told = few and letter != "k" and level > (1 if model.better == "higher" else 0)
-        asked = setting.bounds.get(letter, np.nan)
+        asked = requested.get(letter, np.nan)
         rows.append(case.row(f"{letter}_achieved", np.nan if is_told else level, better=model.better, baseline=asked))
     return rows
 

@@ -10,7 +10,7 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
-from privnb.evaluation.evaluation_loop import Question, answer_case, answer_question
+from privnb.evaluation.evaluation_loop import Case, Question, answer_case, answer_question
 from privnb.evaluation.risks.attribute import find_cached
 from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Store
@@ -90,15 +90,24 @@ def measure_slow_risks(
     setting = check_setting(setting, dataset)
     whole = apply_roles(dataset, setting)
     data, questions = _sampled(whole), _questions(whole, setting)
+    if not store and data is whole:
+        return answer_risks(make_case(dataset, setting, min_count), setting, names, before)
     guessed = find_cached(data)
     guessed.update(before or {})
-    if not store and data is whole:
-        return {risk: answer_case(questions[risk], make_case(dataset, setting, min_count)) for risk in names}, guessed
     call = Store(store).call if store else lambda function, *given: function(*given)
     made = make_sanitizer(setting, dataset)
     return {
         risk: call(answer_question, data, made, setting.seed, questions[risk], min_count) for risk in names
     }, guessed
+
+
+def answer_risks(
+    case: Case, setting: Setting, names: Iterable[str], before: Mapping[Any, Any] | None = None
+) -> tuple[dict[str, pd.DataFrame], dict[Any, Any]]:
+    """Return risks of the release of a case, with the roles of a setting; see `measure_slow_risks`."""
+    questions, guessed = _questions(case.dataset, setting), find_cached(case.dataset)
+    guessed.update(before or {})
+    return {risk: answer_case(questions[risk], case) for risk in names}, guessed
 
 
 def _questions(data: Dataset, setting: Setting) -> dict[str, Question]:

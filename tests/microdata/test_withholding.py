@@ -46,7 +46,8 @@ from privnb.evaluation.experiments import (
 )
 from privnb.evaluation.population_risk import measure_population_uniqueness
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
-from privnb.explorer import board, export, readings, sweeps
+from privnb.explorer import board, export, pinned_files, readings, sweeps
+from privnb.explorer.pins import FilePin
 from privnb.explorer.readings import count_class_sizes, count_setting
 from privnb.explorer.risks import measure_fast_risks, measure_slow_risks
 from privnb.explorer.setting import Setting
@@ -77,6 +78,7 @@ NOTHING = Suppress().sanitize(CLINIC, rng=1)
 OWNER = verdict.Scenario(GoodUtility("diagnosis"), AntiUtility("age"))
 MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
 UNSEARCHED = object.__new__(policy_search.PolicySearch)
+GIVEN_FILE = FilePin("theirs.csv", "0" * 64, "clinic"), Path("nowhere")
 PAIR = object.__new__(ReleasePair)
 MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
 SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
@@ -166,6 +168,12 @@ ASKED = {  # every function that takes the limit
     "locate_in_plane": lambda limit: readings.locate_in_plane(CLINIC, [Setting()], *AXES, min_count=limit),
     "measure_fast_risks": lambda limit: measure_fast_risks(CLINIC, Setting(), limit),
     "measure_slow_risks": lambda limit: measure_slow_risks(CLINIC, Setting(), ["identity"], min_count=limit)[0],
+    "read_file": lambda limit: pinned_files.read_file(CLINIC, Setting(), *GIVEN_FILE, limit),
+    "read_files": lambda limit: pinned_files.read_files(CLINIC, Setting(), [GIVEN_FILE[0]], GIVEN_FILE[1], limit),
+    "measure_file_risks": lambda limit: pinned_files.measure_file_risks(
+        CLINIC, Setting(), *GIVEN_FILE, ["identity"], limit
+    ),
+    "mine_file": lambda limit: pinned_files.mine_file(CLINIC, Setting(), *GIVEN_FILE, limit),
     "find_cached_reading": lambda limit: readings.find_cached_reading(CLINIC, Setting(), min_count=limit),
     "even_cuts": lambda limit: cuts.even_cuts(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
     "attack_published_models": lambda limit: published_models.attack_published_models(
