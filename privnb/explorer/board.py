@@ -15,13 +15,16 @@ from markupsafe import Markup
 from privnb.datasets.dataset import Dataset, Source
 from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Folder
-from privnb.explorer import controls, export, gauges, panels, pins as kept, saving
+from privnb.explorer import controls, export, gauges, panels, pins as kept, saving, side_by_side
 from privnb.explorer.frontier_panel import FrontierPanel
 from privnb.explorer.html import render_template
 from privnb.explorer.page import lay_out, page_class
+from privnb.explorer.pinned_files import FileReading
+from privnb.explorer.pins import FilePin
 from privnb.explorer.readings import Reading
-from privnb.explorer.session import DOING, FIELDS, SOON, Session, is_possible, parse_setting
+from privnb.explorer.session import DOING, FIELDS, SOON, Pin, Session, is_possible, parse_setting
 from privnb.explorer.setting import LETTERS, Setting, check_setting, inactive_controls, setting_label, why_not_mined
+from privnb.explorer.side_by_side import Compared
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect, validation
@@ -31,7 +34,7 @@ from privnb.runtime.validation import validated
 
 __all__ = ["Board", "explore", "parse_setting"]
 
-PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "take")
+PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "compare", "take")
 
 
 PolicyName = Annotated[str, lambda name, value: expect.text(name, value, "a ready policy or a file")]
@@ -90,6 +93,9 @@ class Board(Session):
         self.place = FrontierPanel(dataset, partial(self._try, self._list), self.min_count)
         self.policy, self._own = policy, policy
         self._gauged: tuple[Any, ...] | None = None
+        self.file_form: dict[str, Any] = {"path": "", "rows": "measured", "perturbed": []}
+        self.only_different = False
+        self._described: dict[Pin, Compared] = {}
         sample = sample_large_table(dataset)
         self._sample = "" if sample is dataset else f"The risks are measured on a random sample: {sample.name}."
         self._state_file = os.environ.get(kept.STATE)  # set by a page, which has no earlier kernel
@@ -151,6 +157,7 @@ class Board(Session):
             self._soon("state", partial(kept.write_json, Path(self._state_file), state), SOON)
         undo = self.changes[-1][0] if self.changes else ""
         pinned = self.setting in self.pinned
+        self._soon("compare", self._compare, SOON)
         self._put("actions", render_template("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
 
     def _clear(self) -> None:
@@ -162,12 +169,54 @@ class Board(Session):
         self._list()
 
     def _draw_place(self) -> None:
-        self.place.draw(self.setting, self.pinned, self.curve)
+        found = [self.read_result(pin) for pin in self.pinned_files]
+        self.place.draw(
+            self.setting, self.pinned, self.curve, [each for each in found if isinstance(each, FileReading)]
+        )
         self._put("place", self.place.head())
         self._list()
 
     def _list(self) -> None:
-        self._put("listed", self.place.listed(self.pinned, self.setting))
+        files = [(pin, self.file_trouble_of(pin)) for pin in self.pinned_files]
+        self._put("listed", self.place.listed(self.pinned, self.setting, files))
+
+    def _compare(self) -> None:
+        releases = [self._describe_compared(pin) for pin in self.compared]
+        self._described = {each.pin: each for each in releases}
+        policy = gauges.list_policies(self._own)[self.policy]
+        found = side_by_side.compare_side_by_side(releases, self._checked, policy) if self.comparing else None
+        failed = any(each.unmeasured or self._failed.get(self._miner_key(each.pin)) for each in releases)
+        self._put(
+            "compare",
+            side_by_side.render_comparison(
+                found,
+                pins=len(releases) - 1,
+                is_open=self.comparing,
+                only_different=self.only_different,
+                can_resume=self.is_paused or failed,
+                columns=self.dataset.schema.published,
+                form=self.file_form,
+                trouble=self.file_trouble,
+            ),
+        )
+
+    def _describe_compared(self, pin: Pin) -> Compared:
+        """Return a release of the comparison with all that is known about it."""
+        key, miner = self._release_key(pin), self._miner_key(pin)
+        paused = "not measured" if self.is_paused else ""
+        without = {} if isinstance(pin, FilePin) else why_not_mined(pin, self.dataset)
+        failed = self._failed.get(miner) or (paused if miner not in self._mined else "")
+        found = Compared(
+            pin,
+            self.read_result(pin),
+            self._mined.get(miner),
+            {**self._risks.get(key, {})},
+            trouble=self.file_trouble_of(pin) if isinstance(pin, FilePin) else "",
+            unmeasured=self._unmeasured.get(key) or paused,
+            unmined={reader: without.get(reader) or failed for reader in ("user", "adversary")},
+        )
+        before = self._described.get(pin)
+        return before if before and found.has_same_facts(before) else found
 
     def _gauge(self) -> None:
         if self.reading and self.reading.refused:
@@ -231,6 +280,16 @@ class Board(Session):
         elif name in ("go", "unpin"):
             for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was removed
                 getattr(self, name)(setting)
+        elif name == "unpin-file":
+            for pin in [each for each in self.pinned_files if each.path == value]:
+                self.unpin_file(pin)
+        elif name in ("file-path", "file-rows", "file-perturbed"):
+            self.file_form[name.removeprefix("file-")] = value
+        elif name == "add-file":
+            self.add_file(**self.file_form)
+        elif name == "only":
+            self.only_different = bool(value)
+            self._compare()
         elif name == "policy":
             self.choose(value)
         elif name in ("letter", "format"):
@@ -239,7 +298,7 @@ class Board(Session):
             self.sweep(self.letter)
         elif name == "save":
             self.save(self.format)
-        elif name in ("pin", "undo", "cancel", "again"):
+        elif name in ("pin", "undo", "cancel", "again", "compare", "resume"):
             getattr(self, name)()
 
 

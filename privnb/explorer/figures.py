@@ -19,7 +19,8 @@ from privnb.runtime.wording import write_quantity
 class Figure(NamedTuple):
     """A number of a panel.
 
-    `key` identifies the number, whatever its value; `context` holds the texts next to the number.
+    `key` identifies the number, whatever its value; `details` holds the requested bound or the baseline, and the
+    interval; `direction` states which numbers are better, or is empty; `row` is the row of tidy results.
     """
 
     key: str
@@ -27,7 +28,14 @@ class Figure(NamedTuple):
     meaning: str
     source: str
     value: str
-    context: list[str]
+    details: list[str]
+    direction: str
+    row: Any
+
+    @property
+    def context(self) -> list[str]:
+        """The texts next to the number: the details and the direction."""
+        return [*self.details, *filter(None, [self.direction])]
 
 
 def make_figure(row: Any, title: str = "") -> Figure:
@@ -39,7 +47,9 @@ def make_figure(row: Any, title: str = "") -> Figure:
         explain_number(row),
         measure_facts(row.measure).source,
         format_value(row),
-        [*describe_context(row)],
+        [*describe_details(row)],
+        describe_direction(row),
+        row,
     )
 
 
@@ -74,8 +84,13 @@ def format_value(row: Any) -> str:
     return of.written(row.value) if pd.notna(row.value) else "withheld"
 
 
-def describe_context(row: Any) -> Iterator[str]:
-    """Yield the texts next to a number: the requested bound or the baseline, the interval, and the better direction."""
+def describe_context(row: Any) -> list[str]:
+    """Return the texts next to a number: the requested bound or the baseline, the interval, and the direction."""
+    return [*describe_details(row), *filter(None, [describe_direction(row)])]
+
+
+def describe_details(row: Any) -> Iterator[str]:
+    """Yield the requested bound or the baseline of a number, and its interval."""
     of, letter = measure_facts(row.measure), IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
     if letter and pd.notna(row.value):
         yield f"{letter} = {of.written(row.value)}"
@@ -87,8 +102,12 @@ def describe_context(row: Any) -> Iterator[str]:
         yield f"95% CI: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
     if of.unit == "nats":
         yield "the result of a coin toss is 0.69 nats"
-    if row.better:
-        yield f"{row.better} is better for {letter}" if letter else f"{row.better} is better"
+
+
+def describe_direction(row: Any) -> str:
+    """Return which numbers are better, such as "lower is better"; empty for a number without a better direction."""
+    letter = IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
+    return f"{row.better} is better{f' for {letter}' if letter else ''}" if row.better else ""
 
 
 def explain_number(row: Any) -> str:

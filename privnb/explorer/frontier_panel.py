@@ -11,6 +11,8 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.results import SETTING_COLUMNS
 from privnb.explorer.html import render_template
 from privnb.explorer.page import chart_class
+from privnb.explorer.pinned_files import FileReading
+from privnb.explorer.pins import FilePin
 from privnb.explorer.readings import Reading, axis_measures, find_cached_reading, locate_in_plane
 from privnb.explorer.setting import Setting, setting_label
 from privnb.measures import measure_facts
@@ -32,18 +34,25 @@ class FrontierPanel:
         self.dataset, self.moved, self.min_count, self.chart = dataset, moved, min_count, chart_class()()
         self.chart.observe(self._brushed, "box")
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
-        self.readings: list[Reading] = []  # the readings in the chart
+        self.readings: list[Reading | FileReading] = []  # the readings in the chart
         self.releases, self.lead, self.marks = pd.DataFrame(), "", ""
         self.box: dict[str, Any] | None = None
         self._drawn: tuple[Any, ...] | None = None
 
-    def draw(self, setting: Setting, pinned: Sequence[Setting], curve: Sequence[Setting]) -> None:
-        """Draw a setting among counted settings of the same roles; `curve` holds the settings of a sweep."""
+    def draw(
+        self,
+        setting: Setting,
+        pinned: Sequence[Setting],
+        curve: Sequence[Setting],
+        files: Sequence[FileReading] = (),
+    ) -> None:
+        """Draw a setting among counted settings and files of the same roles; `curve` has the settings of a sweep."""
         readings = {
             each: find_cached_reading(self.dataset, each, self.min_count)
             for each in dict.fromkeys((setting, *pinned, *curve))
         }
         self.readings = [each for each in readings.values() if each and not each.refused]
+        self.readings += (own := [each for each in files if not each.refused and not each.results.empty])
         named: dict[Setting, Name] = {}
         for each, reading in readings.items():
             if reading and not reading.refused and each.roles == setting.roles:
@@ -51,7 +60,9 @@ class FrontierPanel:
                 if name not in named.values():  # the first of several seeds, such as the current one
                     named[each] = name
         lists = ([named[each] for each in some if each in named] for some in (pinned, curve))
-        new = tuple(named), named.get(setting), *map(tuple, lists), *self.axes.values()
+        kept, swept = map(tuple, lists)
+        kept += tuple(tuple(each.results.iloc[0][SETTING_COLUMNS]) for each in own)
+        new = tuple(named), tuple(own), named.get(setting), kept, swept, *self.axes.values()
         if new != self._drawn:  # an unchanged chart keeps its brush
             self._drawn, self.box = new, None
             self.releases, self.lead, self.marks, self.chart.spec = _draw_plane(self.dataset, self.min_count, *new)
@@ -74,8 +85,11 @@ class FrontierPanel:
             chosen.append((axis, sides[axis], {each.name: each.title for each in offered}, measure))
         return render_template("place", lead=self.lead, axes=chosen, marks=self.marks)
 
-    def listed(self, pinned: list[Setting], setting: Setting) -> Markup:
-        """Render the releases inside the brush (all releases if there is no brush), and the pins."""
+    def listed(self, pinned: list[Setting], setting: Setting, files: Sequence[tuple[FilePin, str]] = ()) -> Markup:
+        """Render the releases inside the brush (all releases if there is no brush), and the pins.
+
+        `files` are the pinned files, each with the reason why it has no numbers, or an empty text.
+        """
         inside = charts.inside(self.releases, self.box) if self.box else self.releases
         return render_template(
             "listed",
@@ -92,6 +106,7 @@ class FrontierPanel:
             is_empty=self.releases.empty,
             pins=_pins(pinned, setting),
             setting=setting,
+            files=files,
             others=any(each.roles != setting.roles for each in pinned),
         )
 
@@ -115,6 +130,7 @@ def _draw_plane(
     dataset: Dataset,
     min_count: int,
     settings: tuple[Setting, ...],
+    files: tuple[FileReading, ...],
     current: Name | None,
     pinned: tuple[Name, ...],
     curve: tuple[Name, ...],
@@ -123,13 +139,15 @@ def _draw_plane(
 ) -> tuple[pd.DataFrame, str, str, dict[str, Any]]:
     """Return the releases of settings in the plane of two measures, the texts above and below the plane, and the chart.
 
-    `current`, `pinned` and `curve` hold the sanitizer and the parameters of the releases to mark as such.
+    `files` are readings of files of other tools. `current`, `pinned` and `curve` hold the sanitizer and the parameters
+    of the releases to mark as such.
     """
     try:
-        releases = locate_in_plane(dataset, settings, privacy, utility, min_count)
+        releases = locate_in_plane(dataset, settings, privacy, utility, min_count, files)
     except ValueError as error:  # no setting has such a number
         return pd.DataFrame(), f"{str(error)[0].upper()}{str(error)[1:]}", "", {}
-    between = _reference_points(dataset, min_count, settings[0].roles, privacy, utility)
+    roles = settings[0].roles if settings else files[0].roles
+    between = _reference_points(dataset, min_count, roles, privacy, utility)
     drawn = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else (), between=between)
     if not isinstance(drawn, charts.Plane):  # a sentence instead
         return releases, drawn.data, "", {}

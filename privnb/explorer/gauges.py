@@ -34,7 +34,11 @@ Mark = tuple[str, float, float]  # a part of a bar: its kind, its left end and i
 
 
 class Gauge(NamedTuple):
-    """The gauge of one risk. `number` is the value for machines, and `marks` are the parts of the bar."""
+    """The gauge of one risk.
+
+    `number` is the value for machines, and `marks` are the parts of the bar. `numbers` has the value, the interval and
+    the axis of the risk, or is None if the risk is not measured.
+    """
 
     risk: str
     verdict: str
@@ -44,6 +48,7 @@ class Gauge(NamedTuple):
     context: str
     marks: list[Mark]
     verdict_text: str
+    numbers: SimpleNamespace | None
 
 
 @cache
@@ -80,9 +85,13 @@ def render_gauges(
     if policy:
         checked = "" if policy.verified else " They are not checked against the source itself."
         text += f" The caps come from {policy.source}.{checked} {policy.convention}".rstrip()
-    risks = () if found is None else RISKS
-    drawn = [_make_gauge(risk, _tightest_cap(policy, risk, (found or {}).get(risk)), failed) for risk in risks]
+    drawn = [] if found is None else make_gauges(policy, found, failed)
     return render_template("gauges", name=name, titles=titles, above=of, gauges=drawn, help=text)
+
+
+def make_gauges(policy: Policy | None, found: Mapping[str, pd.DataFrame], failed: str = "") -> list[Gauge]:
+    """Return the gauge of each risk; `found` and `failed` are those of `render_gauges`."""
+    return [_make_gauge(risk, _tightest_cap(policy, risk, found.get(risk)), failed) for risk in RISKS]
 
 
 def _tightest_cap(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -> SimpleNamespace | None:
@@ -117,9 +126,8 @@ def _make_gauge(risk: str, row: SimpleNamespace | None, failed: str) -> Gauge:
         number = repr(float(row.value))
     is_broken = verdict == "unknown" and row is not None and bool(np.isfinite(row.cap))
     text = VERDICTS[verdict] + ", so the cap is not kept" * is_broken
-    return Gauge(
-        risk, verdict, number, strip_markup(line("decision/risks", "question", risk)), value, context, marks, text
-    )
+    asks = strip_markup(line("decision/risks", "question", risk))
+    return Gauge(risk, verdict, number, asks, value, context, marks, text, row)
 
 
 def _describe(risk: str, row: SimpleNamespace, interval: str) -> str:

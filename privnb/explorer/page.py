@@ -72,6 +72,8 @@ def lay_out(pages: Mapping[str, Any], chart: Any) -> Any:
         column.add_class("privnb-column")
     grid = GridBox(columns)
     grid.add_class("privnb-grid")
-    board = VBox([pages["form"], pages["actions"], pages["state"], pages["risks"], grid, pages["take"]])
+    board = VBox(
+        [pages["form"], pages["actions"], pages["state"], pages["risks"], grid, pages["compare"], pages["take"]]
+    )
     board.add_class("privnb-board")
     return board

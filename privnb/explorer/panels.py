@@ -12,7 +12,7 @@ from markupsafe import Markup
 from privnb.evaluation.results import is_single_miner, select_measured
 from privnb.explorer.figures import Figure, make_figure
 from privnb.explorer.html import render_template
-from privnb.explorer.readings import Reading
+from privnb.explorer.readings import HasResults, Reading
 from privnb.explorer.setting import Setting
 from privnb.measures import measure_facts
 
@@ -34,7 +34,7 @@ class MinerState(NamedTuple):
 
 def render_published(reading: Reading) -> Markup:
     """Render the release: levels reached and requested, information loss, class sizes, and a dozen sanitized rows."""
-    parts, sizes = _parts(reading), reading.sizes
+    parts, sizes = split_numbers(reading), reading.sizes
     return render_template(
         "published",
         reading=reading,
@@ -58,8 +58,8 @@ def render_kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble:
         reading=reading,
         lead="" if mined is None else _lead_kept(mined, reading.setting.sanitizer),
         miner=_miner(reading, mined, why, trouble),
-        **({"learned": [], "figures": []} if mined is None else _learned(mined)),
-        groups=_parts(reading)["utility"],
+        **({"learned": [], "figures": []} if mined is None else list_predictions(mined)),
+        groups=split_numbers(reading)["utility"],
     )
 
 
@@ -72,9 +72,9 @@ def render_gained(reading: Reading, mined: pd.DataFrame | None, why: str, troubl
         "gained",
         reading=reading,
         lead=_lead_gained(reading.results),
-        counted=_parts(reading)["privacy"],
+        counted=split_numbers(reading)["privacy"],
         miner=_miner(reading, mined, why, trouble),
-        **({"gains": [], "figures": [], "groups": []} if mined is None else _nearer(mined)),
+        **({"gains": [], "figures": [], "groups": []} if mined is None else list_nearer(mined)),
     )
 
 
@@ -141,8 +141,8 @@ def _lead_gained(results: pd.DataFrame) -> str:
     )
 
 
-@lru_cache(maxsize=1)  # for the panels of one reading
-def _parts(reading: Reading) -> dict[str, list[Figure]]:
+@lru_cache(maxsize=32)  # for the panels of one reading, and for the comparison of several
+def split_numbers(reading: HasResults) -> dict[str, list[Figure]]:
     """Return the numbers by part of a panel: levels reached, other numbers of the release, utility, and privacy."""
     parts: dict[str, list[Figure]] = {name: [] for name in ("levels", "costs", "utility", "privacy")}
     for row in reading.results.itertuples():
@@ -166,7 +166,7 @@ def _miner(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str)
     return MinerState(why, trouble, mined is not None, sample)
 
 
-def _learned(mined: pd.DataFrame) -> dict[str, list[Any]]:
+def list_predictions(mined: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the predictions of the miner from the release, the original and the trivial release."""
     good = select_measured(mined[mined.measure == "good_utility"]).drop_duplicates("sanitizer")
     decline = mined[(mined.measure == "utility_decline") & ~mined.sanitizer.isin(REFERENCES)]
@@ -184,7 +184,7 @@ def _learned(mined: pd.DataFrame) -> dict[str, list[Any]]:
     }
 
 
-def _nearer(mined: pd.DataFrame) -> dict[str, list[Any]]:
+def list_nearer(mined: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the anti-utility of the miner, the controls, and the groups that are hit most."""
     bad = select_measured(mined[(mined.measure == "anti_utility") & (mined.variant != "distinct")])
     groups = mined[(mined.measure == "nearer_share") & mined.value.gt(0)].sort_values("value", ascending=False)

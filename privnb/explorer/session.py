@@ -1,4 +1,4 @@
-"""The state of the explorer and the actions of its user: change, pin, sweep, undo, save.
+"""The state of the explorer and the actions of its user: change, pin, add a file, compare, sweep, undo, save.
 
 This module has no widgets: `Session` calls a method when something must be drawn, and a subclass draws it (see
 `board`). Slow work runs in another process (see `background`); other work takes a fraction of a second.
@@ -19,7 +19,8 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.parameters import parse_numbers
 from privnb.explorer import controls, panels, risks, saving
 from privnb.explorer.background import BackgroundWorker
-from privnb.explorer.pins import Pins
+from privnb.explorer.pinned_files import FileReading, measure_file_risks, mine_file, read_file, read_files
+from privnb.explorer.pins import FilePin, Pins, find_trouble, pin_file
 from privnb.explorer.readings import (
     Reading,
     cache_reading,
@@ -33,6 +34,7 @@ from privnb.microdata import withholding
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import join_names, parse_names
 from privnb.runtime.progress import track
+from privnb.sanitizers.made_elsewhere import Correspondence
 
 SOON = 0.003  # seconds of delay, in which a waiting key press can replace this one
 REST = 0.4  # seconds without a change before the miner starts
@@ -41,9 +43,10 @@ RELEASES = "releases"  # the folder of saved releases, next to the notebook
 FIELDS = get_type_hints(Setting)
 DOING = {
     "miner": "Miner", "risks": "Risks", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings",
-    "save": "Saving",
+    "save": "Saving", "file": "Reading the file", "files": "Pinned files", "compare": "Comparison",
 }  # fmt: skip
-PERSISTENT = ("sweep", "save", "pins")  # tasks that continue while controls move
+PERSISTENT = ("sweep", "save", "pins", "file", "files")  # tasks that continue while controls move
+Pin = Setting | FilePin
 
 
 def parse_setting(
@@ -108,8 +111,11 @@ class Session:
         self.seconds = 0.0
         self.message = self.fault = ""
         self._offered = list_choices(dataset)
-        self._mined: dict[Setting, pd.DataFrame] = {}
-        self._failed: dict[Setting, str] = {}
+        self.comparing, self.is_paused, self.file_trouble = False, False, ""
+        self._file_readings: dict[tuple[Any, ...], FileReading] = {}
+        self._compared_part: tuple[Pin, str] | None = None  # the release and the part that the comparison measures now
+        self._mined: dict[Any, pd.DataFrame] = {}  # by setting; of a file by `_miner_key`
+        self._failed: dict[Any, str] = {}
         self._risks: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}  # by release
         self._unmeasured: dict[tuple[Any, ...], str] = {}
         self._before: dict[tuple[str, str], dict[Any, Any]] = {}  # predictions without a release, by roles
@@ -132,16 +138,50 @@ class Session:
 
     @property
     def _release(self) -> tuple[Any, ...]:
-        return find_reading_key(self.dataset, self.setting, self.min_count)
+        return self._release_key(self.setting)
+
+    def _release_key(self, pin: Pin) -> tuple[Any, ...]:
+        if isinstance(pin, FilePin):
+            return pin, self._roles, self.min_count
+        return find_reading_key(self.dataset, pin, self.min_count)
+
+    def _miner_key(self, pin: Pin) -> Any:
+        return (pin, self._roles, self.setting.miner, self.setting.scenario) if isinstance(pin, FilePin) else pin
 
     @property
     def _roles(self) -> tuple[str, str]:
-        return check_setting(self.setting, self.dataset).roles
+        return self._checked.roles
+
+    @property
+    def _checked(self) -> Setting:
+        """The current setting, with the names of its attributes filled in."""
+        return check_setting(self.setting, self.dataset)
 
     @property
     def pinned(self) -> list[Setting]:
         """The pinned settings that fit this table; the file may also hold settings for other tables."""
         return [pin for pin in self.pins.settings if is_possible(pin, self.dataset)]
+
+    @property
+    def pinned_files(self) -> list[FilePin]:
+        """The pinned files that other tools made from this table."""
+        return [pin for pin in self.pins.files if pin.dataset == self.dataset.schema.dataset]
+
+    @property
+    def compared(self) -> list[Pin]:
+        """The releases to compare: the current setting, the pinned settings, and the pinned files."""
+        pinned = [check_setting(each, self.dataset) for each in self.pinned]
+        return [*dict.fromkeys([self._checked, *pinned]), *self.pinned_files]
+
+    def file_trouble_of(self, pin: FilePin) -> str:
+        """Return why a pinned file has no numbers: it has changed or vanished. The text is empty if it has numbers."""
+        return find_trouble(pin, self.pins.folder)
+
+    def read_result(self, pin: Pin) -> Reading | FileReading | None:
+        """Return the counts of a compared release; None if they are not counted yet, or if the file has changed."""
+        if isinstance(pin, FilePin):
+            return None if self.file_trouble_of(pin) else self._file_readings.get(self._release_key(pin))
+        return self._cached(pin)
 
     # --- parts of the board ---
 
@@ -153,6 +193,9 @@ class Session:
 
     def _gauge(self) -> None:
         """Show the risks that are known."""
+
+    def _compare(self) -> None:
+        """Draw the comparison again."""
 
     def _clear(self) -> None:
         """Remove all numbers, so that nobody mistakes numbers of an older setting for current numbers."""
@@ -188,6 +231,52 @@ class Session:
         self._record_change(f"the removal of {setting_label(setting)} from the pins", self.pins.undo)
         self._draw()
 
+    def add_file(self, path: str, rows: Correspondence = "measured", perturbed: Sequence[str] = ()) -> None:
+        """Read a file that another tool made, and pin it for comparison.
+
+        Parameters
+        ----------
+        path : str
+            The path, absolute or relative to the folder of the notebook or to the project.
+        rows : str
+            The origin of the rows, see `MadeElsewhere`.
+        perturbed : list of str
+            The columns whose values were changed.
+        """
+        self.file_trouble = ""
+        try:
+            pin = pin_file(path, self.pins.folder, self.dataset.schema.dataset, rows=rows, perturbed=perturbed)
+        except (ValueError, OSError) as error:
+            self.file_trouble = str(error)
+            self._compare()
+            return
+        task = partial(read_file, self.dataset, self.setting, pin, self.pins.folder, self.min_count)
+        self._start("file", task, partial(self._added, pin))
+
+    def unpin_file(self, pin: FilePin) -> None:
+        """Remove a pinned file; the file itself stays as it is."""
+        self.pins.remove(pin)
+        self._record_change(f"the removal of {pin.name} from the pins", self.pins.undo)
+        self._draw()
+
+    def compare(self) -> None:
+        """Show or hide the comparison, which measures the missing numbers of its releases in the background."""
+        self.comparing, self.is_paused = not self.comparing, False
+        if not self.comparing and self._doing == "compare":
+            self._stop()
+            self._state()
+        self._compare()
+        self._go_on()
+
+    def resume(self) -> None:
+        """Measure the missing numbers of the comparison again after a cancellation or a failure."""
+        self.is_paused = False
+        for pin in self.compared:
+            self._unmeasured.pop(self._release_key(pin), None)
+            self._failed.pop(self._miner_key(pin), None)
+        self._compare()
+        self._go_on()
+
     def undo(self) -> None:
         """Undo the last change of a control or pin, if there is one."""
         if self.changes:
@@ -204,6 +293,7 @@ class Session:
     def cancel(self) -> None:
         """Stop the background task: a sweep, a slow count, or the miner."""
         doing = self._doing
+        self.is_paused |= doing == "compare"
         self._stop()
         self._ended("This task was cancelled.", doing)
 
@@ -293,7 +383,8 @@ class Session:
     def _go_on(self) -> None:
         """Start the next task.
 
-        The order is: count the setting, measure its slow risks, count the pins of an earlier kernel, run the miner.
+        The order is: count the setting, measure its slow risks, count the pins of an earlier kernel, read the pinned
+        files, run the miner, measure what the comparison lacks.
         """
         if not self.reading:
             self._count()
@@ -308,8 +399,33 @@ class Session:
             self._start("risks", task, partial(self._measured, self._release, self._roles))
         elif self._open and any(not self._cached(pin) for pin in self.pinned):
             self._count_in_background("pins", self.pinned)
+        elif self._open and (unread := self._unread_files):
+            given = self.dataset, self.setting, unread, self.pins.folder, self.min_count
+            self._start("files", partial(read_files, *given), partial(self._take_files, unread))
         else:
             self._mine()
+
+    @property
+    def _unread_files(self) -> list[FilePin]:
+        files = (pin for pin in self.pinned_files if self._release_key(pin) not in self._file_readings)
+        return [pin for pin in files if not self.file_trouble_of(pin)]
+
+    def _take_files(self, pins: Sequence[FilePin], readings: Sequence[FileReading]) -> None:
+        self._doing = ""
+        for pin, reading in zip(pins, readings, strict=True):
+            self._file_readings[pin, reading.roles, self.min_count] = reading
+        if self.reading:
+            self._draw()
+        self._go_on()
+
+    def _added(self, pin: FilePin, reading: FileReading) -> None:
+        self._doing, self.file_trouble = "", reading.refused
+        if not reading.refused:
+            self.pins.add(pin)
+            self._record_change(f"the pin of {pin.name}", self.pins.undo)
+            self._file_readings[pin, reading.roles, self.min_count] = reading
+        self._draw()
+        self._go_on()
 
     @property
     def _missing(self) -> list[str]:
@@ -352,10 +468,59 @@ class Session:
         if self._open and not settled and len(why_not_mined(self.setting, self.dataset)) < 2:
             task = partial(mine_setting, self.dataset, self.setting, self.store, self.min_count)
             self._start("miner", task, partial(self._mined_by, self.setting))
+        elif self._open and not self._doing and self.comparing and not self.is_paused:
+            self._measure_next()
 
     def _mined_by(self, setting: Setting, results: pd.DataFrame) -> None:
         self._doing, self._mined[setting] = "", results
         self._draw()
+        self._mine()
+
+    def _measure_next(self) -> None:
+        """Measure the next risk, or run the next miner, that a release of the comparison lacks."""
+        for pin in self.compared:
+            reading, key = self.read_result(pin), self._release_key(pin)
+            if reading is None or reading.refused:
+                continue
+            known = self._risks.get(key, {})
+            lacking = [risk for risk in risks.ORDER if risk not in known] if key not in self._unmeasured else []
+            if lacking:
+                self._compared_part = pin, "risks"
+                self._start("compare", self._risk_task(pin, lacking[:1]), partial(self._take_part, pin))
+                return
+            done = {**self._mined, **self._failed}
+            if self._miner_key(pin) not in done and (task := self._miner_task(pin)):
+                self._compared_part = pin, "miner"
+                self._start("compare", task, partial(self._take_part, pin))
+                return
+
+    def _risk_task(self, pin: Pin, names: list[str]) -> Callable[[], Any]:
+        roles = self._roles if isinstance(pin, FilePin) else pin.roles
+        before = self._before.get(roles) if names == ["attribute"] else None
+        if isinstance(pin, FilePin):
+            given = self.dataset, self.setting, pin, self.pins.folder, names, self.min_count, before
+            return partial(measure_file_risks, *given)
+        return partial(risks.measure_slow_risks, self.dataset, pin, names, self.store, self.min_count, before)
+
+    def _miner_task(self, pin: Pin) -> Callable[[], Any] | None:
+        if isinstance(pin, FilePin):
+            return partial(mine_file, self.dataset, self.setting, pin, self.pins.folder, self.min_count)
+        if len(why_not_mined(pin, self.dataset)) > 1:
+            return None
+        return partial(mine_setting, self.dataset, pin, self.store, self.min_count)
+
+    def _take_part(self, pin: Pin, found: Any) -> None:
+        self._doing = ""
+        if isinstance(found, pd.DataFrame):
+            self._mined[self._miner_key(pin)] = found
+        else:
+            measured, before = found
+            roles = self._roles if isinstance(pin, FilePin) else pin.roles
+            self._before.setdefault(roles, {}).update(before)
+            self._risks.setdefault(self._release_key(pin), {}).update(measured)
+        self._compare()
+        self._go_on()
+        self._state()
 
     def _start(self, doing: str, task: Callable[[], Any], done: Callable[[Any], None]) -> None:
         """Run a task in the other process, and end the older task that still runs there."""
@@ -401,6 +566,10 @@ class Session:
             self._failed[self.setting] = text
         elif doing == "risks":
             self._unmeasured[self._release] = text
+        elif doing == "compare":
+            self._keep_failure(text)
+        elif doing == "file":
+            self.file_trouble = text
         else:
             self.fault = f"{DOING[doing]}: {text}"
         self._draw()
@@ -408,6 +577,15 @@ class Session:
             self._mine()
         elif doing in PERSISTENT:
             self._count()
+
+    def _keep_failure(self, text: str) -> None:
+        """Keep why a part of the comparison was not measured; a cancelled part can be measured later."""
+        if self._compared_part and not self.is_paused:
+            pin, part = self._compared_part
+            if part == "risks":
+                self._unmeasured[self._release_key(pin)] = text
+            else:
+                self._failed[self._miner_key(pin)] = text
 
     # --- errors ---
 

@@ -397,12 +397,13 @@ def test_the_page_tells_the_numbers_of_python(in_app, clinic):
 def test_every_control_has_a_name_and_is_reached_by_tab(in_app):
     page = in_app.page
     page.locator(".privnb-more summary").click()
+    page.locator(".privnb-add summary").click()
     without, named = nameless(page)
     assert without == []
     assert {"slider", "button", "combobox", "checkbox", "spinbutton"} <= {role for role, _ in named}
     reached = set()
     page.locator("select[name=sanitizer]").focus()
-    for _ in range(120):
+    for _ in range(150):
         reached.add(page.evaluate("() => document.activeElement.name"))
         page.keyboard.press("Tab")
     enabled = page.locator("main :is(input, select, button):not(:disabled)")
