@@ -142,9 +142,20 @@ class YourTable:
         elif name == "accept":
             proposed = self.table.proposed_sensitive(self.roles)
             self.roles, self.answer = self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)), ActionResult()
+        elif name == "derive":
+            possible = (each for own in self.table.derivations(self.roles).values() for each in own)
+            rules = {each.name: each.rule for each in possible if each.rule.words == value}
+            self._change_columns(*self.table.derive(rules, self.roles))
+        elif name == "remove":
+            self._change_columns(*self.table.remove_derived(value))
         elif chosen := apply_answer(self.roles, name, value):
             self.roles, self.answer = chosen, ActionResult()
         self._keep()
+
+    def _change_columns(self, table: DescriptionEditor, said: Sequence[str]) -> None:
+        """Show a description with other columns, and keep the choices that are not saved yet."""
+        self.roles = table.roles.changed_as(self.roles, self.table.roles)
+        self.table, self.answer = table, ActionResult(" ".join(said))
 
     def _save(self) -> None:
         self.answer = ActionResult("Saving …")
@@ -181,7 +192,11 @@ def render_form(table: DescriptionEditor, roles: Roles) -> Markup:
         _make_question("sensitive", "Which column is sensitive?", options, NONE * roles.none_sensitive, sensitive),
         _make_question("person", "Is each row one person?", people, EACH * roles.one_each, keys),
     ]
-    days, missing = table.day_forms, table.guessed_missing
+    days, missing, possible = table.day_forms, table.guessed_missing, table.derivations(roles)
+    columns = [
+        (each, [*_menus(place, each.name, roles, days, missing)], possible.get(each.name, ()))
+        for place, each in enumerate(seen)
+    ]
     return render_template(
         "columns",
         unique=table.unique_people(roles),
@@ -190,7 +205,7 @@ def render_form(table: DescriptionEditor, roles: Roles) -> Markup:
         proposed=table.proposed_sensitive(roles),
         asked=asked,
         headings=HEADINGS,
-        columns=[(each, [*_menus(place, each.name, roles, days, missing)]) for place, each in enumerate(seen)],
+        columns=columns,
         masked=MASKED,
     )
 

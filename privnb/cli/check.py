@@ -209,7 +209,7 @@ def _claims(args: Namespace, subject: _Subject, recounted: Sequence[Recount]) ->
 
 def _subject(args: Namespace) -> _Subject:
     """Return the table to check, with the roles that the options, a description or the provenance state."""
-    from privnb.datasets.dataset import DatasetDescription, load
+    from privnb.datasets.dataset import load
     from privnb.datasets.undescribed_files import UndescribedTable
     from privnb.decision.card import read_file_provenance
     from privnb.publishing.recheck import check_provenance
@@ -219,7 +219,8 @@ def _subject(args: Namespace) -> _Subject:
 
     tables.drop_own_description(args)
     memory, table = Memory.of(args.memory), tables.find_table(args.table)
-    if table.description is not None and not args.description and not tables.is_file(args.table):
+    computes = table.description is not None and bool(_described(table.description, args).schema.derived)
+    if table.description is not None and not args.description and (computes or not tables.is_file(args.table)):
         dataset = load(table.description, args.study)
         own = UndescribedTable([*dataset.cells], [], dataset.cells)
         found = _Subject(args.table, own, memory, schema=dataset.schema, source=dataset.schema.dataset)
@@ -229,17 +230,39 @@ def _subject(args: Namespace) -> _Subject:
             found.done = read_file_provenance(Path(args.table))
             check_provenance(found.done, args.table)
         if args.description:
-            found.described = DatasetDescription.of(tables.resolve_description(args.description), args.study)
+            found.described = _described(tables.resolve_description(args.description), args)
         elif table.description is not None:
-            found.schema = DatasetDescription.of(table.description, args.study).schema
+            found.schema = _described(table.description, args).schema
         elif found.done:
             found.described = _described_by(found)
         found.schema = found.described.schema if found.described else found.schema
         found.source = found.schema.dataset if found.schema else ""
+        _refuse_sources(found)
     recorded = found.done.get("renamed", {})
     found.renamed = {own: name for own, name in recorded.items() if own not in found.table.names}
     _give_roles(args, found, rename_invalid(found.table.names))
     return found
+
+
+def _described(path: Path, args: Namespace) -> DatasetDescription:
+    from privnb.datasets.dataset import DatasetDescription
+
+    return DatasetDescription.of(path, args.study)
+
+
+def _refuse_sources(subject: _Subject) -> None:
+    """Raise UsageError for a file from which the description computes columns, because `check` computes none."""
+    from privnb.runtime.errors import UsageError
+
+    if (described := subject.described) is None:
+        return
+    own = {new: name for name, new in described.renamed.items()}
+    for name, rule in described.derived.rules.items():
+        if name not in subject.table.names and {own.get(each, each) for each in rule.sources} <= {*subject.table.names}:
+            raise UsageError(
+                f"{subject.name} must have the column '{name}'; got the columns from which the description computes "
+                f"it. Check the described table with `privnb check {described.path.stem}`, or give a release."
+            )
 
 
 def _is_as_written(subject: _Subject) -> bool | None:

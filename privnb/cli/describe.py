@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,18 @@ from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.datasets.description_editor import DescriptionEditor
+    from privnb.tables.derivation import Derivation
 
-FORM_OPTIONS = ("roles", "days", "confirm", "missing", "encoding", "again")  # the options that the form replaces
+OFFERED = 4  # the maximum number of derived columns that the output proposes
+FORM_OPTIONS = (
+    "roles",
+    "days",
+    "derive",
+    "confirm",
+    "missing",
+    "encoding",
+    "again",
+)  # the options that the form replaces
 
 
 def add_arguments(command: Parser) -> None:
@@ -42,6 +53,12 @@ def add_arguments(command: Parser) -> None:
         "weight (the number of people that a row represents), quasi-identifier, sensitive, neutral and unused",
     )  # fmt: skip
     command.value("--days", "'A: dd/mm/yyyy'", "the format of the dates of a column, if the values leave it open")
+    command.value(
+        "--derive", "'A: years from B to C'",
+        "a new column that is computed from others: 'years from B to C', 'days from B to C' (C may be a day such as "
+        "2024-12-31), 'year of B', 'quarter of B', 'month of B' or 'first 2 characters of B'; 'A: none' removes the "
+        "column",
+    )  # fmt: skip
     command.value("--missing", "'A: 97|98, B: -'", "texts that mark a missing value, in addition to empty cells and NA")
     add_encoding(command)
     command.flag("--again", text="draft the description of a corrected file again, with the same roles")
@@ -50,6 +67,7 @@ def add_arguments(command: Parser) -> None:
     command.examples(
         "describe people.csv --sensitive illness --person patient_id --confirm",
         "describe people --roles 'zip: neutral, q*: unused'",
+        "describe visits --derive 'age: years from birth to admission, stay: days from admission to discharge'",
     )
 
 
@@ -61,7 +79,7 @@ def run(args: Namespace) -> Answer:
 
     if not is_file(args.table):
         _refuse_of_a_file(args)
-        changes = has_roles(args) or args.roles or args.days or args.confirm
+        changes = has_roles(args) or args.roles or args.days or args.derive or args.confirm
         table = DescriptionEditor.open(resolve_description(args.table), may_have_studies=not changes)
         return _shown(args, *apply_changes(table, args))
     return _of_file(args)
@@ -106,14 +124,28 @@ def _shown(
     The status is 1 if --confirm is given and facts that the owner must state are missing.
     """
     from privnb.datasets import description
+    from privnb.microdata.schema import PUBLISHED
 
     columns = table.seen(table.roles)
     width = max(len(each.name) for each in columns)
     lines = [str(path)] if path else []
     for each in columns:
         seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing; {each.examples}".rstrip("; ")
+        seen += f"; computed: {each.derived}" * bool(each.derived)
         lines.append(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     lines += [*said, *(news or ())]
+    possible = table.derivations(table.roles)
+    if offers := [
+        f"'{each.name}: {each.rule.words}'"
+        for name, proposals in possible.items()
+        for each in proposals
+        if table.roles.chosen[name] in PUBLISHED
+    ]:
+        more = f" (and {len(offers) - OFFERED} more)" if len(offers) > OFFERED else ""
+        lines.append(
+            f"Dates and codes single people out, and users may need what can be computed from them. Add a column with "
+            f"--derive: {', '.join(offers[:OFFERED])}{more}."
+        )
     if table.studies:
         lines.append(
             f"The roles of a study take precedence over the roles above. The studies are: {', '.join(table.studies)}."
@@ -145,9 +177,14 @@ def _shown(
                 "missing": each.missing,
                 "examples": each.examples,
                 "alerts": each.alerts,
+                "derived": each.derived,
             }
             for each in columns
         ],
+        "possible": {
+            name: [{"name": each.name, "derived": each.rule.words} for each in proposals]
+            for name, proposals in possible.items()
+        },
         "lacks": table.roles.lacks,
     }
     lacks = f"{table.path.name} is not confirmed; the missing facts are listed above." if args.confirm else ""
@@ -159,12 +196,14 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
 
     Return the table, and sentences about values of another type and about missing facts.
     """
-    from privnb.datasets.roles import parse_days, parse_roles
+    from privnb.datasets.roles import parse_days, parse_derived, parse_roles
     from privnb.microdata.schema import Role
     from privnb.runtime.errors import UsageError
     from privnb.runtime.names import describe_renaming
     from privnb.runtime.sentences import join_names
 
+    days = parse_days(args.days or "", table.roles.chosen, table.renamed)
+    table, said = _derive(table, parse_derived(args.derive or "", table.file_columns, table.renamed), args, days)
     roles = table.roles
     asked = parse_role_options(args, roles.chosen, table.renamed)
     if args.sensitive is not None:
@@ -178,7 +217,7 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
             f"--roles and another option give different roles to {join_names(twice)}. Give each column one role."
         )
     roles = roles.having(asked | own)
-    roles = replace(roles, days={**roles.days, **parse_days(args.days or "", roles.chosen, table.renamed)})
+    roles = replace(roles, days={**roles.days, **days})
     if args.confirm and not roles.names(Role.PERSON):
         roles = roles.person("")
     lacks = roles.lacks
@@ -189,7 +228,33 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
         *(Notice(f"{each.name}: {alert}.", "alert") for each in table.seen(roles) for alert in each.alerts),
         *([Notice(table.copies, "records-repeated")] if table.copies else []),
     ]
-    return table, [*notices, roles.publishes, *lacks]
+    return table, [*said, *notices, roles.publishes, *lacks]
+
+
+def _derive(
+    table: DescriptionEditor, rules: Mapping[str, Derivation | None], args: Namespace, days: Mapping[str, str]
+) -> tuple[DescriptionEditor, list[str]]:
+    """Add and remove derived columns, and return the table and sentences about them.
+
+    The roles that the options state are checked before anything is written.
+    """
+    from privnb.datasets.roles import parse_roles
+
+    if not rules:
+        return table, []
+    new = {name: rule for name, rule in rules.items() if rule is not None}
+    names = [*dict.fromkeys([*table.roles.chosen, *new])]
+    parse_role_options(args, names, table.renamed)
+    own = parse_roles(args.roles or "", names, table.renamed)
+    said = []
+    for name in (each for each, rule in rules.items() if rule is None):
+        table, about = table.remove_derived(name)
+        said += about
+    if new:
+        roles = table.roles.having({name: role for name, role in own.items() if name in table.roles.chosen})
+        table, about = table.derive(new, replace(roles, days={**roles.days, **days}))
+        said += about
+    return table, said
 
 
 def _form(args: Namespace) -> Answer:

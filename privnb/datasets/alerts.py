@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import escape_invisible as visible, find_unnamed, original_name
 from privnb.runtime.sentences import join_names
 from privnb.runtime.tolerances import STEP
+from privnb.tables.derivation import Derivation
 from privnb.tables.notation import DASHES, MISSING
 
 SHOWN, LONGEST = 3, 24  # the maximum number of examples of a column, and their maximum length
@@ -56,6 +58,7 @@ def find_alerts(
     pairs: Iterable[tuple[str, str, float, float]] = (),
     copies: Iterable[tuple[str, str, float]] = (),
     guessed: Iterable[str] = (),
+    derived: Mapping[str, Derivation] = MappingProxyType({}),
 ) -> dict[str, list[str]]:
     """Return the alerts about each column, `{column: sentences}`.
 
@@ -73,6 +76,8 @@ def find_alerts(
         The result of `find_same_order`.
     guessed : container of str
         The columns for which a draft guessed that texts of another type are missing values.
+    derived : dict of str to Derivation
+        The rules of the derived columns.
 
     Returns
     -------
@@ -80,10 +85,13 @@ def find_alerts(
     """
     shown = {name for name, role in roles.items() if role in PUBLISHED}
     found = {
-        name: [*_alone(name, values[name], roles[name], name in numeric)] if name in shown else [] for name in roles
+        name: [*_alone(name, values[name], roles[name], name in numeric, name in derived)] if name in shown else []
+        for name in roles
     }
     for name in shown & {*numeric}:
         found[name].extend(_rounded(values[name], numeric[name]))
+    for name in shown & {*derived}:
+        found[name].extend(_negative(values[name], derived[name]))
     for name in guessed:
         found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates"))
     for name, said in found.items():
@@ -135,6 +143,18 @@ def _odd(values: Values, what: str) -> Iterator[str]:
         "line `missing` of this column in the description file. If they have another meaning, correct the file and "
         "describe it again with --again"
     )
+
+
+def _negative(values: Values, rule: Derivation) -> Iterator[str]:
+    """Yield a warning if lengths of time are negative; nothing changes them."""
+    if not rule.is_interval:
+        return
+    if records := int(values.counts[pd.to_numeric(values.texts).to_numpy() < 0].sum()):
+        yield (
+            f"{records:,} {'records have' if records > 1 else 'record has'} a negative value, because '{rule.to}' is "
+            f"before '{rule.source}'. The values stay as they are. If the dates are wrong, correct the file and "
+            "describe it again with --again"
+        )
 
 
 def _rounded(values: Values, step: float) -> Iterator[str]:
@@ -218,7 +238,7 @@ def _unanswered(values: Values) -> list[str]:
     return sorted(values.texts[found], key=float) if found.sum() <= FEW_CODES else []
 
 
-def _alone(name: str, values: Values, role: Role, numeric: bool) -> Iterator[str]:
+def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: bool = False) -> Iterator[str]:
     """Yield the alerts of one column."""
     people = values.records + values.missing
     if values.different == 1 and not values.missing:
@@ -242,7 +262,7 @@ def _alone(name: str, values: Values, role: Role, numeric: bool) -> Iterator[str
             f"written in several ways, each of which counts as a value of its own: {'; '.join(ways)}. If they mean the "
             "same, correct the file and describe it again with --again"
         )
-    if numeric and (codes := _unanswered(values)):
+    if numeric and not is_derived and (codes := _unanswered(values)):
         yield (
             f"{join_names(codes)} {'are' if codes[1:] else 'is'} far from all other values. If that means a missing "
             f"answer, draft the table again with --missing {f'{name}: ' + '|'.join(codes)!r}"

@@ -68,6 +68,7 @@ PART = name_pattern(
 )  # parts of a country or of a sample; an area may also be a size
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 SICK = re.compile(r"icd|diagn|(^|[\W_])dx", re.IGNORECASE)
+ICD_CODES = "ICD codes"
 ICD = r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?"  # the classification of diseases, ICD-10
 COORDINATE = name_pattern("lat|latitude|lon|lng|long|longitude")
 YEAR = name_pattern("year|years?_?of|yr|jahr|annee|année|born|birth|built")
@@ -417,19 +418,30 @@ def recognize_codes(name: str, values: Values) -> Iterator[ColumnProposal]:
     leading 0. Codes of diseases are recognized by their format; most of the codes must contain a point, unless the name
     of the column identifies them.
     """
+    for what, tree in _code_shapes(name, values):
+        yield _categories(name, values, what, tree, most=4, in_order=True)
+
+
+def look_like_codes(name: str, values: Values) -> list[str]:
+    """Return what kinds of codes the texts of a column look like, such as "ICD codes"; empty if they look like none."""
+    return [what for what, _ in _code_shapes(name, values)]
+
+
+def _code_shapes(name: str, values: Values) -> Iterator[tuple[str, Tree]]:
+    """Yield each kind of codes that the texts look like, and the function that builds the tree of such codes."""
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
     if values.different < 3 or values.different > LEAVES:
         return
     if values.match(taxonomies.BRITISH):
-        yield _categories(name, values, "post codes", taxonomies.british, most=4, in_order=True)
+        yield "post codes", taxonomies.british
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
     if digits or (one_length and POST.search(name)):
-        yield _categories(name, values, "codes", taxonomies.prefixes, most=4, in_order=True)
+        yield "codes", taxonomies.prefixes
     if values.match(ICD) and (SICK.search(name) or values.texts.str.contains(".", regex=False).mean() > 0.5):
-        yield _categories(name, values, "ICD codes", taxonomies.beginnings, most=4, in_order=True)
+        yield ICD_CODES, taxonomies.beginnings
     if POST.search(name) and lengths.max() <= 10:
-        yield _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
+        yield "codes of several lengths", taxonomies.beginnings
 
 
 def recognize_free_text(name: str, values: Values) -> Iterator[ColumnProposal]:

@@ -42,6 +42,7 @@ from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import Sentences, say, table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
+from privnb.tables.derivation import Derivation, DerivedColumns
 from privnb.tables.notation import Notation, add_decimal_tails
 
 # The keys of a column in a description that are also fields of an attribute.
@@ -350,6 +351,11 @@ class DatasetDescription(NamedTuple):
         """The new name of each column whose name in the files differs, as `{name in the files: new name}`."""
         return self.text.get("renamed", {})
 
+    @property
+    def derived(self) -> DerivedColumns:
+        """The derived columns, which are computed from columns of the files."""
+        return read_derived(self.text)
+
     def marks_where(self, records: str) -> Marks | None:
         """Return the marks of missing values by column if `records` is how the description treats missing values.
 
@@ -633,12 +639,13 @@ PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
 def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return all records of the data files of a description, in file order; see `reading.read_records`.
+    """Return all records of the data files of a description, in file order, with the derived columns.
 
+    The columns have the form that `reading.read_records` returns.
     If `table`, an earlier result, is given, only the checksums of the files are checked again. The function raises the
     same errors as `load`.
     """
-    layout, names = text.get("format", {}), list(text["columns"])
+    layout, names = text.get("format", {}), description.list_file_columns(text["columns"])
     files = list_data_files(folder, text)
     for entry, file in zip(text["files"], files, strict=True):
         found = description.checksum(file)
@@ -654,7 +661,14 @@ def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> p
 
     with ThreadPoolExecutor(2) as two:  # the engine does half of its work on a file on one core
         parts = [*two.map(part, text["files"], files)]
-    return reading.concatenate(files, parts)
+    derived, cells = read_derived(text), reading.concatenate(files, parts)
+    derived.check_names(cells, ", ".join(file.name for file in files))
+    return derived.add(cells)
+
+
+def read_derived(text: Text) -> DerivedColumns:
+    """Return the derived columns of a description."""
+    return description.read_derived(text["columns"], missing_marks(text))
 
 
 def list_data_files(folder: Path, text: Text) -> list[Path]:
@@ -704,8 +718,9 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
         lacking = {
             name: (_given(table[name].cat.categories, marked.get(name, [mark])) < 0)[table[name].cat.codes]
             for name in table
+            if "derived" not in text["columns"].get(name, {})
         }
-        some = np.logical_or.reduce([*lacking.values()])
+        some = np.logical_or.reduce([*lacking.values(), np.zeros(len(table), dtype=bool)])
         if what == "refuse" and some.any():
             where = [name for name, missing in lacking.items() if missing.any()]
             raise SchemaError(
@@ -807,6 +822,8 @@ def _attribute(folder: Path, name: str, entry: Mapping[str, Any], mark: str) -> 
         held = mark if mark and mark in domain else None
         domain = Categories(tuple(domain), mark=held, of_records=entry.get("proposed", False))
     stated = {key: entry[key] for key in STATED if key in entry}
+    if "derived" in entry:
+        stated["derived"] = Derivation.of(entry["derived"]).words
     return Attribute(name, Role(entry["role"]), domain, **stated)
 
 

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeGuard
 
 import tomlkit
@@ -24,7 +25,9 @@ from privnb.datasets.column_types import DAYS
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import progress
 from privnb.runtime.errors import InputFileError
+from privnb.runtime.names import suggest
 from privnb.tables import reading
+from privnb.tables.derivation import UNITS, Derivation, DerivedColumns
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
@@ -117,6 +120,13 @@ def _inside(value: object) -> bool:
     return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
 
 
+def _derivation(value: Any) -> bool:
+    try:
+        return isinstance(value, Mapping) and bool(Derivation.of(value))
+    except SchemaError:
+        return False
+
+
 _numbers = _list(_number)
 _widths = _list(lambda width: _number(width) and width > 0, 1)
 
@@ -132,6 +142,13 @@ DOMAIN = Value(
 )
 RECODING = Value(
     '"ordered" or "set" (categories), "range", a list of widths or { widths = [...] } (numbers)', _recoding
+)
+DERIVED = Value(
+    'a rule: { years_from = "birth", to = "admission" } or { days_from = "admission", to = "discharge" }, in which '
+    "`to` may also be a day without quotation marks, such as 2024-12-31; "
+    '{ year_of = "admission" }, { quarter_of = "admission" }, { month_of = "admission" }; '
+    'or { prefix_of = "zip", characters = 2 }',
+    _derivation,
 )
 KEYS = TomlTable(
     {
@@ -175,6 +192,7 @@ KEYS = TomlTable(
                     "unit": TEXT,
                     "form_of": TEXT,
                     "days": _one_of(*DAYS),
+                    "derived": DERIVED,
                     "missing": NAMES,
                     "cannot_be_known": TEXT,
                     "harmless": Named(TEXT),
@@ -207,8 +225,8 @@ def read_description(path: Path) -> dict[str, Any]:
 
     Two keys are added: `proposed` for each column whose domain a draft has read from the records and nobody has
     replaced, and `doubt` for the format if another encoding also fits the file. Raises SchemaError for a file that is
-    not TOML in UTF-8, for an unknown or missing key, and for an invalid value; raises InputFileError for a file that
-    cannot be read.
+    not TOML in UTF-8, for an unknown or missing key, for an invalid value, and for a derived column without its
+    sources; raises InputFileError for a file that cannot be read.
     """
     try:
         whole = path.read_bytes()
@@ -227,6 +245,7 @@ def read_description(path: Path) -> dict[str, Any]:
             f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for a complete description."
         )
     _check(path.name, "", text, KEYS)
+    _check_derived(path.name, text)
     for name in find_proposals(written):
         text["columns"][name]["proposed"] = True
     if doubt := read_proposed_encoding(written):
@@ -306,6 +325,52 @@ def _check(file: str, where: str, value: object, rule: object) -> None:
             for key in keys:
                 if key in value:
                     _check(file, f"{where}.{key}".lstrip("."), value[key], keys[key])
+
+
+def read_derived(
+    columns: Mapping[str, Any], marks: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> DerivedColumns:
+    """Return the derived columns of a description.
+
+    `columns` is the part `columns` of the description, and `marks` holds the texts that mark a missing value in each
+    column.
+    """
+    return DerivedColumns(
+        {name: Derivation.of(entry["derived"]) for name, entry in columns.items() if "derived" in entry},
+        {name: entry["days"] for name, entry in columns.items() if "days" in entry},
+        marks,
+    )
+
+
+def list_file_columns(columns: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a description that are in the files, in contrast to derived columns."""
+    return [name for name, entry in columns.items() if "derived" not in entry]
+
+
+def _check_derived(file: str, text: Mapping[str, Any]) -> None:
+    """Raise SchemaError for a derived column whose sources the description does not describe as it needs them."""
+    derived, there = read_derived(text["columns"]), list_file_columns(text["columns"])
+    for name, rule in derived.rules.items():
+        where = f"{file}: columns.{name}.derived"
+        for source in rule.sources:
+            if source in derived.rules:
+                raise SchemaError(
+                    f"{where} must be computed from columns of the file; '{source}' is a derived column. Name the "
+                    f"columns from which '{source}' is computed."
+                )
+            if source not in there:
+                day = " A fixed day has no quotation marks." * bool(re.fullmatch(r"\d{4}-\d\d-\d\d", source))
+                raise SchemaError(
+                    f"{where} must name columns of the file; got '{source}'.{day}{suggest([source], there)} The "
+                    f"columns are: {', '.join(there)}."
+                )
+            form = derived.forms.get(source, "")
+            if not rule.fits(form):
+                found = f"are written as {form!r}" if form else "have no stated format"
+                raise SchemaError(
+                    f"{where} needs {UNITS[rule.kind]} in '{source}', whose dates {found}. State the format in "
+                    f'columns.{source}.days, such as "%d.%m.%Y".'
+                )
 
 
 def _words(rule: object) -> str:
@@ -398,6 +463,60 @@ def edit(
         columns[name]["missing"].comment(_comment(columns[name], "missing").replace(GUESS, "checked", 1))
     if confirmed:
         document.pop("draft", None)
+    return tomlkit.dumps(document)
+
+
+def add_derived(
+    text: str,
+    entries: Mapping[str, str],
+    days: Mapping[str, str],
+    unused: Collection[str],
+    mark: str = "",
+) -> str:
+    """Return the text of a description with further derived columns; all other parts stay as they are.
+
+    Parameters
+    ----------
+    text
+    entries
+        The lines of the entry of each new column, by name.
+    days
+        The formats of the dates to state for source columns, by name.
+    unused
+        The columns that get the role unused.
+    mark
+        The mark of a missing value to state, if the description states none.
+    """
+    document = tomlkit.parse(text)
+    columns: Any = document["columns"]
+    for name, form in days.items():
+        columns[name]["days"] = form
+    for name in unused:
+        columns[name]["role"] = str(Role.UNUSED)
+    for name, lines in entries.items():
+        entry = tomlkit.table()
+        for key, item in tomlkit.parse(lines).items():
+            entry.append(key, item)
+        last = columns[[*columns][-1]]
+        if not last.as_string().endswith("\n\n"):
+            last.add(tomlkit.nl())
+        columns.append(name, entry)
+    if mark:
+        document.setdefault("format", tomlkit.table())["missing"] = mark
+    return tomlkit.dumps(document)
+
+
+def derived_line(rule: Derivation) -> str:
+    """Return the line of a description that states the rule of a derived column."""
+    values = {key: quote(value) if isinstance(value, str) else str(value) for key, value in rule.stated.items()}
+    return f"derived = {{ {', '.join(f'{key} = {value}' for key, value in values.items())} }}"
+
+
+def remove_column(text: str, name: str) -> str:
+    """Return the text of a description without the entry of a column; all other parts stay as they are."""
+    document = tomlkit.parse(text)
+    columns: Any = document["columns"]
+    columns.remove(name)
     return tomlkit.dumps(document)
 
 

@@ -7,8 +7,9 @@ import os
 import shutil
 import stat
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
@@ -19,16 +20,21 @@ import pandas as pd
 from privnb.datasets import alerts, column_types, description
 from privnb.datasets.column_types import ColumnProposal
 from privnb.datasets.column_values import Values
-from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells
+from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells, read_derived
+from privnb.datasets.derivation_proposals import ProposedColumn, propose_derivations
 from privnb.datasets.draft import Missing, dataset_name, domain_line, draft, draft_table, missing_line
 from privnb.datasets.neutral_columns import UniquePeople, find_unique_people
 from privnb.datasets.roles import Roles
 from privnb.datasets.sensitive_categories import ASKABLE, SensitiveCategory, find_sensitive
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import expect, progress, validation
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import OutputExistsError, UsageError, output_error
+from privnb.runtime.names import rename_invalid
+from privnb.runtime.sentences import join_names
 from privnb.runtime.temporary import atomic_write
 from privnb.runtime.validation import validated
+from privnb.tables.derivation import UNITS, Derivation
 from privnb.tables.notation import Notation
 from privnb.tables.reading import list_parts
 
@@ -44,7 +50,7 @@ class ColumnProfile(NamedTuple):
     """The facts about a column that its owner sees.
 
     The facts are the type of the column, the numbers of distinct and missing values, examples that do not belong to a
-    single person, the reason for the proposed role, and alerts.
+    single person, the reason for the proposed role, alerts, and the rule of a derived column.
     """
 
     name: str
@@ -54,6 +60,7 @@ class ColumnProfile(NamedTuple):
     examples: str
     reason: str
     alerts: list[str]
+    derived: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +136,192 @@ class DescriptionEditor:
     @cached_property
     def day_forms(self) -> dict[str, list[str]]:
         """The possible formats of the days of each column with several possible formats: `{column: formats}`."""
-        found = {name: column_types.day_forms(each) for name, each in self._values.items()}
-        return {name: forms for name, forms in found.items() if len(forms) > 1}
+        return {name: forms for name, forms in self._forms.items() if len(forms) > 1}
+
+    @cached_property
+    def _forms(self) -> dict[str, list[str]]:
+        """The possible formats of the days of each column; without formats, a column does not hold days."""
+        return {name: column_types.day_forms(each) for name, each in self._values.items()}
+
+    @cached_property
+    def derived(self) -> dict[str, Derivation]:
+        """The rules of the derived columns, by name."""
+        return dict(read_derived(self._described).rules)
+
+    @cached_property
+    def _days(self) -> dict[tuple[str, str], FloatArray]:
+        """The day numbers of the records, by column and format; `derivations` fills the dict."""
+        return {}
+
+    @progress.step("looking for columns to compute")
+    def derivations(self, roles: Roles) -> dict[str, list[ProposedColumn]]:
+        """Return the derived columns that fit each column of the file, `{column: proposals}`.
+
+        The formats of dates are those that `roles` state. A column of dates with several possible formats has no
+        proposals until its owner states the format.
+        """
+        own = {name: each for name, each in self._values.items() if name not in self.derived}
+        forms = {name: form for name in own if (form := self._form(name, roles))}
+
+        def days(name: str) -> FloatArray:
+            key = (name, forms[name])
+            if key not in self._days:
+                marks = missing_marks(self._described)[name]
+                codes, _ = Derivation("days", name).encode(self.cells[name].cat.categories, forms[name], marks)
+                self._days[key] = np.array([*codes, None], dtype=float)[self.cells[name].cat.codes]
+            return self._days[key]
+
+        return propose_derivations(own, forms, days, self.derived, [*self.cells], date.today())
+
+    def _form(self, name: str, roles: Roles) -> str:
+        """Return the format of the dates of a column; empty if it is unknown."""
+        return roles.days.get(name) or (self._forms[name][0] if len(self._forms[name]) == 1 else "")
+
+    @progress.step("computing columns")
+    def derive(self, rules: Mapping[str, Derivation], roles: Roles | None = None) -> tuple[Self, list[str]]:
+        """Add derived columns to the description, with a proposed role and domain.
+
+        A source that is a quasi-identifier by the proposal of a draft gets the role unused.
+
+        Parameters
+        ----------
+        rules : dict of str to Derivation
+            The rule of each new column, by name.
+        roles : Roles, optional
+            The choices of the owner that are not saved yet; by default, the roles of the description. Only the formats
+            of days and the roles of sources are used.
+
+        Returns
+        -------
+        DescriptionEditor
+            The saved state.
+        list of str
+            Sentences about the new columns and the roles of their sources.
+
+        Raises
+        ------
+        UsageError
+            For a name that the table has or cannot have. The description stays unchanged.
+        SchemaError
+            If the description was changed in the meantime, and for a source that does not exist, is derived itself, or
+            does not hold dates in a known format. The description stays unchanged.
+        OSError
+            If the description cannot be written.
+        """
+        self._check_unchanged()
+        roles, entries = roles or self.roles, self._described["columns"]
+        for name in rules:
+            if name.casefold() in {each.casefold() for each in entries}:
+                raise UsageError(f"the table has a column '{name}' already. Choose another name.")
+            if rename_invalid([name]):
+                raise UsageError(f"'{name}' cannot be the name of a column. Choose a name of letters and digits.")
+        forms = self._source_forms(rules, roles)
+        added = replace(read_derived(self._described), rules=rules, forms=forms)
+        added.check_names(self.file_columns, self.path.name)
+        cells = added.add(self.cells)
+        mark = self._described.get("format", {}).get("missing", "")
+        values = {name: Values.of(cells[name], mark or "NA") for name in rules}
+        columns = [column_types.recognize_published(name, each) for name, each in values.items()]
+        lines = {each.name: _entry(each, rules[each.name]) for each in columns}
+        sources = [*dict.fromkeys(source for rule in rules.values() for source in rule.sources)]
+        unused = [name for name in sources if self.is_draft and roles.chosen[name] is Role.QUASI_IDENTIFIER]
+        new = {name: form for name, form in forms.items() if entries[name].get("days") != form}
+        marked = "NA" if not mark and any(each.missing for each in values.values()) else ""
+        saved = self._saved(description.add_derived(self.text, lines, new, unused, marked), cells, columns)
+        kept = [name for name in sources if name not in unused and roles.chosen[name] in PUBLISHED]
+        said = [f"'{name}' is computed: {rule.words}." for name, rule in rules.items()]
+        if unused:
+            has, them = ("has", "it") if len(unused) == 1 else ("have", "them")
+            said.append(
+                f"{join_names(unused)} now {has} the role unused, because other columns are computed from {them}. "
+                f"Choose another role if a release should contain {them} as well."
+            )
+        said += [f"{name} keeps the role {roles.chosen[name]}, so a release contains it, too." for name in kept]
+        return saved, said
+
+    @property
+    def file_columns(self) -> list[str]:
+        """The columns that are in the files, in contrast to derived columns."""
+        return description.list_file_columns(self._described["columns"])
+
+    def _source_forms(self, rules: Mapping[str, Derivation], roles: Roles) -> dict[str, str]:
+        """Return the format of the dates of each source of `rules` that must hold dates."""
+        found = {}
+        for rule in (each for each in rules.values() if each.kind != "prefix"):
+            for source in (each for each in rule.sources if each in self.file_columns):
+                form = self._form(source, roles)
+                if self.day_forms.get(source) and not form:
+                    said = " or ".join(map(column_types.spell_form, self.day_forms[source]))
+                    raise SchemaError(
+                        f"'{rule.words}' needs the format of the dates of '{source}', which can be {said}. State the "
+                        f"format: --days '{source}: {column_types.spell_form(self.day_forms[source][0])}'."
+                    )
+                if not rule.fits(form):
+                    raise SchemaError(
+                        f"'{rule.words}' needs {UNITS[rule.kind]} in '{source}', which has "
+                        f"{column_types.spell_form(form) if form else 'no dates'}. Choose another column."
+                    )
+                found[source] = form
+        return found
+
+    @progress.step("removing a column")
+    def remove_derived(self, name: str) -> tuple[Self, list[str]]:
+        """Remove a derived column from the description, together with its hierarchy.
+
+        The roles of its sources stay as they are.
+
+        Returns
+        -------
+        DescriptionEditor
+            The saved state.
+        list of str
+            Sentences about the column and its sources.
+
+        Raises
+        ------
+        UsageError
+            If the column is not a derived column.
+        SchemaError
+            If the description was changed in the meantime, or if a confirmed description could no longer be loaded. The
+            description then stays unchanged.
+        OSError
+            If the description cannot be written.
+        """
+        self._check_unchanged()
+        if name not in self.derived:
+            raise UsageError(
+                f"'{name}' is not a derived column, so it cannot be removed. The derived columns are: "
+                f"{', '.join(self.derived) or 'none'}."
+            )
+        saved = self._saved(description.remove_column(self.text, name), self.cells.drop(columns=name))
+        (self.path.parent / "hierarchies" / "default" / f"{name}.csv").unlink(missing_ok=True)
+        left = [f"{each} has the role {self.roles.chosen[each]}" for each in self.derived[name].sources]
+        return saved, [f"'{name}' is removed. {'; '.join(left)}, as before."]
+
+    def _saved(self, text: str, cells: pd.DataFrame, columns: Sequence[ColumnProposal] = ()) -> Self:
+        """Write the description and the hierarchies of new columns, and return the saved state.
+
+        Raises SchemaError, and restores the description, if a confirmed description can no longer be loaded.
+        """
+        self._write(text, columns, anew=[each.name for each in columns])
+        try:
+            description.read_description(self.path)
+            if not self.is_draft:
+                load_described(self.path, table=cells)
+        except (ValueError, OSError) as error:
+            self._write(self.text)
+            for each in columns:
+                (self.path.parent / "hierarchies" / "default" / f"{each.name}.csv").unlink(missing_ok=True)
+            raise SchemaError(f"{error} {self.path.name} is unchanged.") from error
+        return replace(self, text=self.path.read_bytes().decode("utf-8"), cells=cells)
+
+    def _check_unchanged(self) -> None:
+        """Raise SchemaError if the file of the description has changed since it was read."""
+        if not self.path.is_file() or self.path.read_bytes() != self.text.encode():
+            raise SchemaError(
+                f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open the "
+                "description again, and choose the roles again."
+            )
 
     @cached_property
     def guessed_missing(self) -> list[str]:
@@ -219,10 +410,20 @@ class DescriptionEditor:
             if kind in ("numbers", "decimals")
         }
         guessed = [name for name in self.guessed_missing if name not in roles.missing]
-        found = alerts.find_alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
+        found = alerts.find_alerts(
+            self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed, self.derived
+        )
+        rules = {name: rule.words for name, rule in self.derived.items()}
         return [
             ColumnProfile(
-                name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own
+                name,
+                kinds[name],
+                each.different,
+                each.missing,
+                self._examples(name, roles),
+                why.get(name, ""),
+                own,
+                rules.get(name, ""),
             )
             for (name, each), own in zip(self._values.items(), found.values(), strict=True)
         ]
@@ -272,13 +473,7 @@ class DescriptionEditor:
         OSError
             If the description cannot be written.
         """
-        if not self.path.is_file() or self.path.read_bytes() != self.text.encode():
-            raise SchemaError(
-                f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open "
-                "the "
-                "description again, "
-                "and choose the roles again."
-            )
+        self._check_unchanged()
         entries = self._described["columns"]
         new = [name for name in roles.names(*PUBLISHED) if "domain" not in entries[name]]
         notation = Notation.of(self._described.get("format", {}))
@@ -305,15 +500,20 @@ class DescriptionEditor:
         if lacks and not self.is_draft:
             raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
         self._write(texts[confirm and not lacks], columns, anew=[*days])
+        cells = self._derived_again(texts[False]) if days else self.cells
         if confirm and not lacks:
             try:
-                load_described(self.path, table=self.cells)
+                load_described(self.path, table=cells)
             except (ValueError, OSError) as error:
                 self._write(texts[False] if self.is_draft else self.text)
                 if not self.is_draft:
                     raise SchemaError(f"{error} {self.path.name} is unchanged.") from error
                 lacks = [str(error)]
-        return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
+        return replace(self, text=self.path.read_bytes().decode("utf-8"), cells=cells), lacks
+
+    def _derived_again(self, text: str) -> pd.DataFrame:
+        """Return the records with the derived columns that another text of the description states."""
+        return read_derived(tomllib.loads(text)).add(self.cells[self.file_columns])[[*self.cells]]
 
     def _write(self, text: str, columns: Iterable[ColumnProposal] = (), anew: Collection[str] = ()) -> None:
         """Write the description, completely or not at all, and the hierarchies that do not exist or are in `anew`.
@@ -432,6 +632,9 @@ def describe_again(
     place.rename(aside)
     try:
         made = DescriptionEditor.open(*draft_table(file, place.name, folder, missing, marked, encoding))
+        if former.derived:
+            stated = {column: form for column, form in former.roles.days.items() if column in made.cells}
+            made, _ = made.derive(former.derived, replace(made.roles, days={**made.roles.days, **stated}))
         chosen = {column: role for column, role in former.roles.chosen.items() if column in made.cells}
         days = {column: form for column, form in former.roles.days.items() if column in made.cells}
         new = [column for column in made.cells if column not in chosen]
@@ -449,6 +652,12 @@ def describe_again(
         f"Domains and hierarchies were read again. The former ones with your changes, and the former records, "
         f"are in {aside}. Delete it when you no longer need it.",
     ]
+
+
+def _entry(column: ColumnProposal, rule: Derivation) -> str:
+    """Return the lines of a description about a derived column."""
+    reason = column.reason.replace(f"; {column_types.CODES}", "")
+    return f'role = "{column.role}" # computed; {reason}\n{description.derived_line(rule)}\n{domain_line(column)}\n'
 
 
 def _kind(domain: object) -> str:

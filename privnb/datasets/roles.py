@@ -15,7 +15,9 @@ from privnb.datasets.column_types import DAYS, spell_form
 from privnb.microdata.schema import Role
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import match_names, parse_names, suggest, unquote
+from privnb.tables.derivation import GRAMMAR, Derivation, parse_derivation
 
+NONE = "none"  # stands for the rule of a derived column to remove
 NAMED = 8  # the maximum number of columns that a sentence names
 HELD = {  # the treatment of the columns of each role in a release, for a sentence
     "as they are": (Role.NEUTRAL,),
@@ -64,6 +66,20 @@ class Roles:
             made,
             none_sensitive=self.none_sensitive and not made.names(Role.SENSITIVE),
             one_each=self.one_each and not made.names(Role.PERSON),
+        )
+
+    def changed_as(self, now: Self, before: Self) -> Self:
+        """Return a copy with every choice in `now` that differs from `before`, for the columns of this object."""
+        own = {name: role for name, role in now.chosen.items() if name in self.chosen and role != before.chosen[name]}
+        made = replace(
+            self.having(own),
+            days={**self.days, **{name: form for name, form in now.days.items() if name in self.chosen}},
+            missing=(*dict.fromkeys([*self.missing, *(name for name in now.missing if name in self.chosen)]),),
+        )
+        return replace(
+            made,
+            none_sensitive=now.none_sensitive and not made.names(Role.SENSITIVE),
+            one_each=now.one_each and not made.names(Role.PERSON),
         )
 
     def sensitive(self, name: str) -> Self:
@@ -172,6 +188,46 @@ def parse_days(text: str, known: Collection[str], renamed: Mapping[str, str] = M
     """
     forms = {spell_form(form): form for form in DAYS}
     return {name: forms[words] for name, words in _pairs(text, known, renamed, "form of days", forms).items()}
+
+
+def parse_derived(
+    text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Derivation | None]:
+    """Return the derived columns that an option of the command line states, as `{new column: rule}`.
+
+    The rule is None for a derived column to remove.
+
+    Parameters
+    ----------
+    text : str
+        The new columns and their rules, such as "age: years from birth to admission"; "age: none" removes a column.
+    known : collection of str
+        The columns of the table.
+    renamed : dict of str to str, optional
+        Further names of columns that `text` may contain, and the column that each of these names means.
+
+    Raises
+    ------
+    ValueError
+        For a text without a rule, for an unknown column, and for a repeated column.
+
+    >>> parse_derived("region: first 2 characters of zip, age: none", ["zip", "age"])
+    {'region': Derivation(kind='prefix', source='zip', to=None, characters=2), 'age': None}
+    """
+    found: dict[str, Derivation | None] = {}
+    for pair in parse_names(text):
+        name, colon, words = (part.strip() for part in pair.partition(":"))
+        name = unquote(name)
+        if not colon or not name:
+            raise UsageError(f"{pair!r} must give a new column its rule. Write 'column: {GRAMMAR.split(', ')[0][1:]}.")
+        if name in found:
+            raise UsageError(f"'{name}' has two rules. Give only one rule.")
+        rule = None if words == NONE else parse_derivation(words, [*known, *renamed])
+        if rule is not None:
+            to = renamed.get(rule.to, rule.to) if isinstance(rule.to, str) else rule.to
+            rule = replace(rule, source=renamed.get(rule.source, rule.source), to=to)
+        found[name] = rule
+    return found
 
 
 def parse_missing(text: str) -> dict[str, list[str]]:

@@ -470,6 +470,7 @@ def _entry(schema: Schema, hierarchies: Mapping[str, Any], name: str, how: str) 
         "role": str(attribute.role),
         "domain": str(attribute.domain or ""),
         "unit": attribute.unit,
+        **({"derived": attribute.derived} if attribute.derived else {}),
         "labels": "" if generalization is None else first_paragraph(type(generalization)),
         "taxonomy": [[str(label) for label in path] for path in paths] if len(paths) <= LONG else [],
     }

@@ -43,6 +43,22 @@ function markRequest(el) {
   setTimeout(() => delete state.dataset.asked, 1000); // for a request without an effect
 }
 
+// The keys of the parts around the focused element, from the inside out.
+function focusedKeys(el) {
+  const keys = [];
+  for (let node = document.activeElement; node && el.contains(node); node = node.parentElement)
+    if (node.dataset.key) keys.push(node.dataset.key);
+  return keys;
+}
+
+// If an update has removed the focused element, such as the button that added a column, focus its surroundings.
+function refocus(el, keys) {
+  if (!keys.length || el.contains(document.activeElement)) return;
+  const there = keys.map((key) => el.querySelector(`[data-key="${CSS.escape(key)}"]`)).find((part) => part);
+  const target = (there ?? el).querySelector("summary, select, button");
+  target?.focus({ preventScroll: true });
+}
+
 function render({ model, el }) {
   el.classList.add("privnb-live");
   el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab reads only the target
@@ -50,9 +66,11 @@ function render({ model, el }) {
     const next = document.createElement("div");
     next.innerHTML = model.get("html");
     // An empty part keeps its height, so that the parts below it do not move.
+    const keys = focusedKeys(el);
     const empty = !next.firstElementChild || next.querySelector("[data-empty]");
     el.style.minHeight = empty ? `${el.offsetHeight}px` : "";
     children(el, next);
+    refocus(el, keys);
   };
   el.addEventListener("input", ({ target }) => target.dataset.labels && label(target));
   el.addEventListener("change", ({ target }) => {

@@ -215,12 +215,14 @@ def _write(made: Path, name: str, format: str, release: Release) -> tuple[list[P
 
 
 def _provenance(release: Release, files: Sequence[Path], run: Run) -> dict[str, Any]:
+    derived = {name: rule for name, rule in release.schema.derived.items() if name in release.schema.published}
     return {
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
         "quasi-identifiers": release.schema.quasi_identifiers,
         "sensitive": release.schema.sensitive,
         **release.provenance.public(),
         "columns": {name: _describe_treatment(release, name) for name in release.schema.published},
+        **({"derived": derived} if derived else {}),
         MADE: run.facts(files[0]),
     }
 

@@ -456,6 +456,9 @@ class Attribute(Validated):
     public_distribution : dict of str to float
         The share of each value of a sensitive attribute, from 0 to 1, if these shares are public without the release.
         If the dict is empty, the distribution in the whole table counts as public.
+    derived : str
+        The rule by which the column is computed from other columns, such as "years from birth to admission"; empty for
+        a column of the file.
     """
 
     HINT: ClassVar[str] = "Take one from a schema: schema[name]."
@@ -472,6 +475,7 @@ class Attribute(Validated):
     public_distribution: Annotated[Mapping[str, float], instead(Mapping, 'Give { "value" = 0.2 }.')] = field(
         default_factory=dict, hash=False
     )
+    derived: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -675,6 +679,11 @@ class Schema:
     def published(self) -> list[str]:
         """The names of all published attributes, which are the quasi-identifiers, sensitive and neutral attributes."""
         return self.names(*PUBLISHED)
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """The rule of each derived column, as `{name: rule}`."""
+        return {each.name: each.derived for each in self.attributes if each.derived}
 
     def marked(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table in the form that hierarchies accept, with the mark in place of each missing number."""

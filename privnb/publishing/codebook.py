@@ -104,6 +104,8 @@ class FileColumn:
     missing : str, optional
         The text that marks a missing value; "" if missing values are empty cells, and None if no value is missing.
     labels : tuple of Label
+    derived : str
+        The rule by which the original column was computed from other columns; empty for a column of the file.
     """
 
     name: str
@@ -117,6 +119,7 @@ class FileColumn:
     high: Number | None = None
     missing: str | None = None
     labels: tuple[Label, ...] = ()
+    derived: str = ""
 
     def field(self) -> dict[str, Any]:
         """Return the column as a field of a Table Schema, extended by `role` and the keys after `role`."""
@@ -134,6 +137,7 @@ class FileColumn:
             "role": self.role,
             "treatment": self.treatment,
             **({"unit": self.unit} if self.unit else {}),
+            **({"derived": self.derived} if self.derived else {}),
             **({"missing": self.missing} if self.missing is not None else {}),
             **({"labels": [each.data() for each in self.labels]} if self.labels else {}),
         }
@@ -191,7 +195,7 @@ class Codebook:
     def words(self, public: Collection[str]) -> set[str]:
         """Return the texts that come from the description or a hierarchy, except the texts in `public`."""
         columns = (*self.columns, *self.bucketized)
-        said = {each for column in columns for each in (column.name, column.of, column.unit)}
+        said = {each for column in columns for each in (column.name, column.of, column.unit, column.derived)}
         labels = [label for column in columns for label in column.labels]
         return said.union(*((label.text, *label.members) for label in labels)) - {*public}
 
@@ -202,6 +206,7 @@ class Codebook:
         writer.writerow(HEADINGS)
         for column in (*self.columns, *self.bucketized):
             said = f"{column.role}; {column.treatment}: {column.meaning}"
+            said += f"; computed: {column.derived}" * bool(column.derived)
             ends = _shown(column.low), _shown(column.high)
             writer.writerow([column.name, "", "", *self._safe([*ends, column.unit, said, column.missing or ""])])
             for label in column.labels:
@@ -362,7 +367,7 @@ def _end(facts: CodebookFacts, attribute: Attribute, own: Bounded, name: str) ->
     low, high = min([own.domain.low, *stated]), max([own.domain.high, *stated])
     return FileColumn(
         _in_file(name, facts), attribute.name, kind, str(attribute.role), _treatment(facts, attribute), meaning,
-        attribute.unit, _plain(low), _plain(high), missing,
+        attribute.unit, _plain(low), _plain(high), missing, derived=attribute.derived,
     )  # fmt: skip
 
 
@@ -378,7 +383,7 @@ def _column(facts: CodebookFacts, attribute: Attribute, values: Sequence[Any] | 
     present = [each for each in values or () if each is not None and each == each]
     own = dict(
         name=_in_file(attribute.name, facts), of=attribute.name, role=str(attribute.role), treatment=treatment,
-        meaning=meaning, unit=attribute.unit,
+        meaning=meaning, unit=attribute.unit, derived=attribute.derived,
     )  # fmt: skip
     mark = getattr(domain, "missing", None) or facts.mark
     if facts.is_text and kind in ("exact", *UNTRUE) and attribute.numeric and not isinstance(domain, Bands):

@@ -41,6 +41,7 @@ from privnb.publishing.release_job import (
     Study,
     apply_outside,
     arrow_type,
+    look_up_sources,
     note_copies,
     publish_cells,
 )  # fmt: skip
@@ -165,12 +166,18 @@ def sanitize(
         settings = given.counting(scratch)
         chosen, files, guessed = _described(source, model, dataset, study, roles, encoding, folder, settings)
         renamed = chosen.renamed
-        there = [renamed.get(name, name) for name in long_tables.read_columns(files)] if outside != "refuse" else []
-        plain = lambda names: partial(long_tables.open_table, files, names, renamed)  # noqa: E731
-        chosen, beyond = apply_outside(chosen, outside, there, plain, given, scratch)
+        there = [renamed.get(name, name) for name in long_tables.read_columns(files)]
+        chosen.derived.check_names(there, Path(source).name)
+        raw = partial(long_tables.open_table, files, renamed=renamed)
+        derived = look_up_sources(chosen, lambda names: partial(raw, names=names), given, scratch)
+
+        def plain(names: list[str]) -> Opened:
+            return partial(raw, names=names, derived=derived)
+
+        chosen, beyond = apply_outside(chosen, outside, [*there, *derived.rules], plain, given, scratch)
 
         def opened(names: list[str]) -> Opened:
-            return partial(long_tables.open_table, files, names, renamed, complete=chosen.marks_where("drop"))
+            return partial(plain(names), complete=chosen.marks_where("drop"))
 
         if force:
             _keep_inputs(out, [*(file.path for file in files), Path(source)])
@@ -299,7 +306,7 @@ def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str]
     chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.read_columns(files)}
     naming = sorted(columns_in_role(chosen.text, Role.IDENTIFIER, Role.PERSON) & there)
-    said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "")}
+    said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "") | chosen.columns.derived}
     facts = json.loads(text)
     machine = [str(facts[MADE][name]) for name in MACHINE] + [*facts[MADE], *facts[MADE]["versions"].values()]
     ours = leaks.list_word_spans(" ".join([str(said), *facts, *machine, *KINDS, *KINDS.values()]))
@@ -445,7 +452,8 @@ def _described(
     path = Path(source)
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
         chosen = DatasetDescription.of(find_description(source), study, roles)
-        layout, named = chosen.text.get("format", {}), tuple(chosen.text["columns"])
+        layout = chosen.text.get("format", {})
+        named = tuple(description.list_file_columns(chosen.text["columns"]))
         described = zip(list_data_files(chosen.path.parent, chosen.text), chosen.text["files"], strict=True)
         files = [File(file, text_files.Layout.of(layout | entry), named, entry) for file, entry in described]
         return chosen, files, ()

@@ -167,7 +167,7 @@ def _texts_of(value: Any, *names: str) -> bool:
 # The facts of a provenance. For each valid form: the names of the facts, and a check of that form.
 FORMS: Mapping[str, tuple[Sequence[str], Callable[[Any], bool]]] = {
     "an object": (["made", spreadsheets.FACTS], lambda value: isinstance(value, dict)),
-    "an object of texts": (["columns", "roles", "renamed"], _texts),
+    "an object of texts": (["columns", "roles", "derived", "renamed"], _texts),
     "a list of texts": (["claims"], lambda value: isinstance(value, list) and _texts(dict(enumerate(value)))),
     "null, or an object with a number epsilon": (
         ["promise"],

@@ -36,6 +36,7 @@ from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import say
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import long_tables, reading, spreadsheets
+from privnb.tables.derivation import DerivedColumns
 from privnb.tables.long_tables import LongTable, Memory
 from privnb.tables.spreadsheets import Formulas
 
@@ -231,6 +232,8 @@ class PublishedTable:
             for each in job.chosen.schema.attributes
             if each.name in stated["columns"] or each.role is Role.PERSON
         }
+        if derived := {name: rule for name, rule in job.chosen.columns.derived.items() if name in stated["roles"]}:
+            stated["derived"] = derived
         if renamed := {own: name for own, name in job.chosen.renamed.items() if name in stated["columns"]}:
             stated["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
@@ -354,6 +357,21 @@ def apply_outside(
 
     published = [each.name for each in chosen.schema.attributes if each.role in PUBLISHED]
     return chosen.taking(outside, [name for name in published if name in columns], values)
+
+
+def look_up_sources(
+    chosen: DatasetDescription, opened: Callable[[list[str]], Opened], memory: Memory, scratch: Path = Path()
+) -> DerivedColumns:
+    """Return the derived columns of a description with the codes of the values in a table.
+
+    `opened` opens columns of the table; see `Job.of`. Raises SchemaError for a source with texts that are not dates.
+    """
+
+    def count(source: str) -> pa.Table:
+        with opened([source])(**memory.counting(scratch)) as table:
+            return memory.counted(table, [source], "Round or group them in the file.")
+
+    return chosen.derived.looked_up(count)
 
 
 def check_gaps(records: int, complete: int) -> None:

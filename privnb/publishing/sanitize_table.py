@@ -26,6 +26,7 @@ from privnb.publishing.release_job import (
     Study,
     apply_outside,
     columns_to_arrow,
+    look_up_sources,
     note_copies,
 )
 from privnb.runtime.errors import UsageTypeError
@@ -118,16 +119,19 @@ def sanitize(
         )
     chosen, whole = DatasetDescription.of(find_description(dataset), study), LongFrame.of(table, {})
     there = [chosen.renamed.get(name, name) for name in whole.own]
-    plain = lambda names: LongFrame.of(table, chosen.renamed).having(names).opened  # noqa: E731
-    chosen, beyond = apply_outside(chosen, outside, there, plain, given)
+    records = LongFrame.of(table, chosen.renamed)
+    chosen.derived.check_names(there, "the frame")
+    derived = look_up_sources(chosen, lambda names: partial(records.opened, names), given)
+    plain = lambda names: partial(records.opened, names, derived=derived)  # noqa: E731
+    chosen, beyond = apply_outside(chosen, outside, [*there, *derived.rules], plain, given)
 
     def opened(names: list[str]) -> Opened:
-        return partial(LongFrame.of(table, chosen.renamed).having(names).opened, complete=chosen.marks_where("drop"))
+        return partial(records.opened, names, complete=chosen.marks_where("drop"), derived=derived)
 
     job = Job.of(chosen, model, algorithm, given, opened)
     job.check_gaps()
-    with job.counting() as records:
-        doubled = note_copies(chosen, records)
+    with job.counting() as counted:
+        doubled = note_copies(chosen, counted)
     made = release_from_counts(job)
     verdict = gate(made.seen.release, findings=made.seen.findings, allow=allow).check()
     columns, times, place = made.release.counted_rows()

@@ -23,6 +23,7 @@ from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.lazy import nw, pa
 from privnb.runtime.names import OWN, suggest
 from privnb.tables import engine
+from privnb.tables.derivation import DerivedColumns
 from privnb.tables.long_tables import LongTable, number_names
 
 ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
@@ -114,11 +115,21 @@ class LongFrame(LongTable):
         return self
 
     def opened(
-        self, *, complete: Mapping[str, Iterable[str]] | None = None, held: bool = False, **_: Any
+        self,
+        names: Sequence[str],
+        *,
+        complete: Mapping[str, Iterable[str]] | None = None,
+        held: bool = False,
+        derived: DerivedColumns | None = None,
+        **_: Any,
     ) -> AbstractContextManager[Self]:
-        """Return a context manager that yields the frame, restricted like the table of `long_tables.open_table`."""
-        table = self if complete is None else self.complete(complete)
-        return nullcontext(table.held() if held else table)
+        """Return a context manager that yields the frame, restricted like the table of `long_tables.open_table`.
+
+        The frame must have the columns `names`, or the sources of those that are `derived`.
+        """
+        table = self.having(derived.with_sources(names) if derived else names)
+        table = table if complete is None else table.complete(complete)
+        return nullcontext((table.held() if held else table).deriving(derived, names))
 
     def complete(self, marked: Mapping[str, Iterable[str]]) -> Self:
         """Return the records without missing values.

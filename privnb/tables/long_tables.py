@@ -22,6 +22,7 @@ from privnb.runtime.lazy import duckdb, nw, pa, pc
 from privnb.runtime.names import OWN
 from privnb.runtime.processes import available_memory, usable_cores
 from privnb.tables import engine, reading, text_files
+from privnb.tables.derivation import DerivedColumns
 from privnb.tables.reading import PARQUET, TEXT, file_kind
 
 TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combination", f"{OWN}missing: "
@@ -119,6 +120,30 @@ class LongTable:
             frame = frame.join(pair, left_on=own, right_on=PLACE, how="left")
             frame = frame.with_columns(nw.coalesce(nw.col(MISSING), nw.col(own)).alias(own)).select(names)
         return replace(self, frame=frame)
+
+    def deriving(self, derived: DerivedColumns | None, names: Sequence[str]) -> Self:
+        """Return the same records with the derived columns that `names` contains.
+
+        The table must have the columns `derived.with_sources(names)`. The engine joins the codes of the sources, and
+        computes the lengths of time between two columns.
+        """
+        if derived is None or not (new := [name for name in names if name in derived.rules]):
+            return self
+        frame, own = self.frame, dict(self.own)
+        for number, name in enumerate(new):
+            rule = derived.rules[name]
+            codes = [f"{MISSING}{number} {place}" for place in range(len(rule.sources))]
+            for source, pair, code in zip(rule.sources, derived.codes[name], codes, strict=True):
+                pair = pair.filter(pc.is_valid(pair.column(0)))
+                lent = self.lent(pair.rename_columns([PLACE + code, code]))
+                frame = frame.join(lent, left_on=self.own.get(source, source), right_on=PLACE + code, how="left")
+            value = nw.col(codes[0])
+            if rule.is_interval:
+                end = nw.col(codes[1]) if codes[1:] else rule.fixed
+                value = rule.between(value, end).cast(nw.Int64)
+            own[name] = f"derived {number}"
+            frame = frame.with_columns(value.alias(own[name]))
+        return replace(self, frame=frame.select(*own.values()), own=own)
 
     def joined(self, combinations: pa.Table, labels: pa.Table, more: Iterable[str] = ()) -> Any:
         """Return the records with the labels of their combinations.
@@ -354,16 +379,20 @@ def open_table(
     renamed: Mapping[str, str],
     complete: Mapping[str, Iterable[str]] | None = None,
     held: bool = False,
+    derived: DerivedColumns | None = None,
     **settings: Any,
 ) -> Iterator[LongTable]:
     """Yield the records of files as a `LongTable` in a new connection to the engine.
 
-    The arguments and the errors are those of `open_queries`.
+    The arguments and the errors are those of `open_queries`. `derived` holds the derived columns, some of which `names`
+    may contain, with their codes; see `DerivedColumns.looked_up`.
     """
-    with open_queries(files, names, renamed, complete, held, **settings) as (connection, queries, check):
+    own = derived.with_sources(names) if derived else names
+    with open_queries(files, own, renamed, complete, held, **settings) as (connection, queries, check):
         relation = connection.sql(" union all by name ".join(queries))
         lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
-        yield LongTable(nw.from_native(relation), lent, number_names(names), check, connection.query_progress)
+        table = LongTable(nw.from_native(relation), lent, number_names(own), check, connection.query_progress)
+        yield table.deriving(derived, names)
 
 
 @contextlib.contextmanager

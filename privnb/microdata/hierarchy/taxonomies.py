@@ -187,7 +187,7 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
 
     @cache
     def form_of(value: str) -> str:
-        return next((each for each in (form, *coarser_forms(form)) if _day(value, each)), "")
+        return next((each for each in (form, *coarser_forms(form)) if read_day(value, each)), "")
 
     values = _without(attribute, apart, f"days like {date(2024, 2, 29):{form}}", form_of)
     with_times = all(CLOCK.search(value) for value in values)  # without times, a day must not also be a group
@@ -202,7 +202,7 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
 
     def label(value: str, part: str, of: Callable[[Any], str]) -> str:
         return (
-            of(_day(value, form_of(value))) if re.search(part, form_of(value)) else value
+            of(read_day(value, form_of(value))) if re.search(part, form_of(value)) else value
         )  # a year does not belong to one month
 
     return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
@@ -444,7 +444,7 @@ def _without(
     return values
 
 
-def _day(value: str, form: str) -> date | None:
+def read_day(value: str, form: str) -> date | None:
     """Return the day that a text contains in the format `form`; None if the text does not have this format."""
     value = CLOCK.sub("", value)
     if "%q" in form:
