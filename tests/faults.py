@@ -51,6 +51,7 @@ FILE = tuple(
     )
 )
 SAVING = ("explorer/test_saving.py",)
+WORST = ("explorer/test_worst_class.py::test_no_count_of_few_people_follows_from_merged_bars",)
 CODEBOOK = ("publishing/test_codebook.py",)
 REPLACING = ("publishing/test_replacing.py",)
 OUTSIDE = ("datasets/test_outside.py",)
@@ -340,4 +341,10 @@ FAULTS = [
     Fault("models", "_Against.parts", "fits @ people", "fits.sum(axis=1)", PRESENCE),
     Fault("models", "PrivacyModel.worst", 'self.better == "higher"', 'self.better == "lower"', ANONYMITY),
     Fault("models", "Tally.counted", "-np.ones(len(once))", "np.zeros(len(once))", PEOPLE),
+    # The class that discloses most is drawn without counts of few people.
+    Fault("worst", "_merge", "varies[few].all() and ", "", WORST),
+    Fault("worst", "_merge", "(row[merged].sum(), least)", "(row[merged].sum(), 2)", WORST),
+    Fault("worst", "_merge", "(row, least) for row in rows]", "(row, least) for row in rows[:1]]", WORST),
+    Fault("worst", "merge_values", "np.maximum(low, whole_joined - most_rest)", "low", WORST),
+    Fault("worst", "_count", "people[most] >= min_count", "people[most] >= 1", ("explorer/test_boxes.py",)),
 ]

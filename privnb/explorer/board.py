@@ -1,4 +1,4 @@
-"""The board, drawn from the state of a `Session`: controls, gauges and four panels, one of which has the plane.
+"""The board, drawn from the state of a `Session`: controls, gauges and panels, one of which has the plane.
 
 The widgets take values and never redirect output, because an `Output` widget can block a notebook under papermill.
 """
@@ -21,6 +21,7 @@ from privnb.explorer.html import render_template
 from privnb.explorer.page import lay_out, page_class
 from privnb.explorer.pinned_files import FileReading
 from privnb.explorer.pins import FilePin
+from privnb.explorer.reach import count_reachable
 from privnb.explorer.readings import Reading
 from privnb.explorer.session import DOING, FIELDS, SOON, Pin, Session, is_possible, parse_setting
 from privnb.explorer.setting import LETTERS, Setting, check_setting, inactive_controls, setting_label, why_not_mined
@@ -29,12 +30,14 @@ from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect, validation
 from privnb.runtime.errors import UsageError
-from privnb.runtime.names import join_names
+from privnb.runtime.names import join_names, parse_names
 from privnb.runtime.validation import validated
 
 __all__ = ["Board", "explore", "parse_setting"]
 
-PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "compare", "take")
+PANELS = ("published", "boxes", "kept", "worst", "gained")  # drawn from a reading
+PAGES = ("form", "actions", "state", "risks", *PANELS, "place", "listed", "compare", "take")
+DIRECTIONS = ("across", "up")  # of the picture of boxes
 
 
 PolicyName = Annotated[str, lambda name, value: expect.text(name, value, "a ready policy or a file")]
@@ -104,6 +107,9 @@ class Board(Session):
             self.place.axes |= state[1]
             self.policy = state[2] if state[2] in gauges.list_policies(self._own) else self.policy
         self.letter, self.format = "k", "CSV"
+        known, schema = parse_names(setting.quasi_identifiers) or dataset.schema.quasi_identifiers, dataset.schema
+        first = dict.fromkeys([*(name for name in known if schema[name].numeric), *known])
+        self.directions = dict(zip(DIRECTIONS, [*first, "", ""], strict=False))
         self._pages = {name: page_class()() for name in PAGES}
         for each in self._pages.values():
             each.on_msg(self._receive)
@@ -123,6 +129,16 @@ class Board(Session):
         self.place.axes[axis] = measure
         self._draw()
 
+    def turn(self, direction: str, name: str) -> None:
+        """Choose the attribute of one direction of the picture of boxes; `direction` is one of `DIRECTIONS`."""
+        revert = partial(self.directions.update, dict(self.directions))
+        self._record_change("the choice of an attribute of the cuts", revert)
+        (other,) = set(DIRECTIONS) - {direction}
+        if self.directions[other] == name:  # the two directions are exchanged
+            self.directions[other] = self.directions[direction]
+        self.directions[direction] = name
+        self._draw()
+
     def choose(self, policy: str) -> None:
         """Choose the policy of the gauges: one of `gauges.list_policies`."""
         expect.one_of("policy", policy, gauges.list_policies(self._own))
@@ -137,10 +153,13 @@ class Board(Session):
         off = inactive_controls(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
         self.letter = self.letter if self.letter in letters else next(iter(letters), "")
-        shown = {"form": controls.render_controls(self.setting, self._offered, off)}
+        reachable = count_reachable(self.dataset, self.setting)
+        shown = {"form": controls.render_controls(self.setting, self._offered, off, reachable)}
         if self.reading:
             without, failed = why_not_mined(self.setting, self.dataset), self._failed.get(self.setting, "")
             shown["published"] = panels.render_published(self.reading)
+            shown["boxes"] = panels.render_boxes(self.reading, (self.directions["across"], self.directions["up"]))
+            shown["worst"] = panels.render_worst(self.reading)
             shown["kept"] = panels.render_kept(self.reading, self.mined, without.get("user", ""), failed)
             shown["gained"] = panels.render_gained(self.reading, self.mined, without.get("adversary", ""), failed)
             shown["take"] = self._take(self.reading)
@@ -162,7 +181,7 @@ class Board(Session):
 
     def _clear(self) -> None:
         """Remove all numbers, so that nobody mistakes numbers of an older setting for current numbers."""
-        for name in ("published", "kept", "gained", "take"):
+        for name in (*PANELS, "take"):
             self._put(name, "")
         self.place.clear()
         self._put("place", self.place.head())
@@ -277,6 +296,8 @@ class Board(Session):
             self.change(**first, **{name: _parse_value(name, value)})
         elif name in self.place.axes:
             self.axis(name, value)
+        elif name in DIRECTIONS:
+            self.turn(name, value)
         elif name in ("go", "unpin"):
             for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was removed
                 getattr(self, name)(setting)

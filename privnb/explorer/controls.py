@@ -4,6 +4,7 @@ ipywidgets' own sliders have a handle without a name, which a screen reader anno
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -24,7 +25,11 @@ MEANINGS = {
 
 
 class Slider(NamedTuple):
-    """The steps of a bound, their labels, and the position of the value; `off` states why the slider cannot move."""
+    """The steps of a bound, their labels, and the position of the value; `off` states why the slider cannot move.
+
+    `first_out` is the label of the first step that no release can reach, or empty, and `out` is the share of the track
+    with such steps, in percent.
+    """
 
     letter: str
     steps: list[float]
@@ -32,12 +37,20 @@ class Slider(NamedTuple):
     place: int
     meaning: str
     off: str
+    first_out: str = ""
+    out: float = 0
 
 
-def render_controls(setting: Setting, offered: Mapping[str, Sequence[str]], idle: Mapping[str, str]) -> Markup:
+def render_controls(
+    setting: Setting,
+    offered: Mapping[str, Sequence[str]],
+    idle: Mapping[str, str],
+    reachable: Mapping[str, int] = MappingProxyType({}),
+) -> Markup:
     """Render the controls of a setting.
 
-    `offered` and `idle` are the results of `setting.list_choices` and `setting.inactive_controls`.
+    `offered`, `idle` and `reachable` are the results of `setting.list_choices`, `setting.inactive_controls` and
+    `reach.count_reachable`.
     """
     kinds = catalogue.kinds()
     return render_template(
@@ -49,16 +62,26 @@ def render_controls(setting: Setting, offered: Mapping[str, Sequence[str]], idle
         known=parse_names(setting.quasi_identifiers),
         meaning=first_sentence(setting.kind),
         scenarios={letter: f"{letter}: {meaning}" for letter, meaning in SCENARIOS.items()},
-        sliders=[make_slider(setting, letter, idle.get(letter, "")) for letter in LETTERS],
+        sliders=[make_slider(setting, letter, idle.get(letter, ""), reachable.get(letter)) for letter in LETTERS],
     )
 
 
-def make_slider(setting: Setting, letter: str, off: str) -> Slider:
-    """Return the slider of a bound; `off` is the reason why the slider cannot move, or is empty."""
+def make_slider(setting: Setting, letter: str, off: str, reachable: int | None = None) -> Slider:
+    """Return the slider of a bound.
+
+    `off` is the reason why the slider cannot move, or is empty. `reachable` is the number of steps, from the loosest
+    one, that a release may reach; None means all steps.
+    """
     value: float = getattr(setting, letter)
     values = slider_steps(letter, value)
     labels = [describe_step(letter, each, setting.kind.spends_per) for each in values]
-    return Slider(letter, values, labels, values.index(value), MEANINGS[letter], off)
+    slider = Slider(letter, values, labels, values.index(value), MEANINGS[letter], off)
+    if off or reachable is None or reachable == len(values):
+        return slider
+    named = labels[:reachable] + [f"{label}: not reachable" for label in labels[reachable:]]
+    # The track runs from the first to the last step; the first step that is out begins half a step before its mark.
+    out = 100 * min(1, (len(values) - reachable - 0.5) / max(len(values) - 1, 1))
+    return slider._replace(labels=named, first_out=labels[reachable], out=out)
 
 
 def slider_steps(letter: str, value: float) -> list[float]:

@@ -1,6 +1,7 @@
 """HTML of the board, rendered from the templates next to this module."""
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ def load_templates(folder: Path = TEMPLATES) -> "jinja2.Environment":
 
     loader = jinja2.FunctionLoader(joined)
     made = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    made.globals["infinity"] = math.inf
     made.filters |= {"json": json.dumps, "named": lambda names: {name: name for name in names}}
     return made
 

@@ -61,13 +61,16 @@ def chart_class() -> type[Any]:
 
 
 def lay_out(pages: Mapping[str, Any], chart: Any) -> Any:
-    """Return the board: controls above the gauges and the four panels, which are two by two on a wide page."""
+    """Return the board: controls above the gauges and the panels, which are in two columns on a wide page."""
     from ipywidgets import GridBox, VBox
 
     chart.add_class("privnb-chart")
     place = VBox([pages["place"], chart, pages["listed"]])
     place.add_class("privnb-panel")
-    columns = [VBox([pages["published"], pages["kept"]]), VBox([pages["gained"], place])]
+    columns = [
+        VBox([pages["published"], pages["boxes"], pages["kept"]]),
+        VBox([pages["worst"], pages["gained"], place]),
+    ]
     for column in columns:
         column.add_class("privnb-column")
     grid = GridBox(columns)

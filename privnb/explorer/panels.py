@@ -10,10 +10,12 @@ import pandas as pd
 from markupsafe import Markup
 
 from privnb.evaluation.results import is_single_miner, select_measured
+from privnb.explorer.boxes import Boxes, choose_attributes, list_common, list_rectangles
 from privnb.explorer.figures import Figure, make_figure
 from privnb.explorer.html import render_template
 from privnb.explorer.readings import HasResults, Reading
 from privnb.explorer.setting import Setting
+from privnb.explorer.worst_class import WorstClass
 from privnb.measures import measure_facts
 
 CONTROLS = {
@@ -75,6 +77,34 @@ def render_gained(reading: Reading, mined: pd.DataFrame | None, why: str, troubl
         counted=split_numbers(reading)["privacy"],
         miner=_miner(reading, mined, why, trouble),
         **({"gains": [], "figures": [], "groups": []} if mined is None else list_nearer(mined)),
+    )
+
+
+def render_worst(reading: Reading) -> Markup:
+    """Render the class that discloses most: a sentence, bars of the class next to the table, and levels of models."""
+    worst = reading.worst
+    if not isinstance(worst, WorstClass):
+        return render_template("worst", worst=None, why=worst or "There is no release.", refused=reading.refused)
+    return render_template("worst", worst=worst, refused="")
+
+
+def render_boxes(reading: Reading, chosen: tuple[str, str]) -> Markup:
+    """Render the boxes of a release over the two `chosen` quasi-identifiers, with menus to choose others."""
+    boxes = reading.boxes
+    if not isinstance(boxes, Boxes):
+        return render_template("boxes", boxes=None, why=boxes or "There is no release.", refused=reading.refused)
+    across, up = choose_attributes(boxes, chosen)
+    pairs = boxes.pairs.get((across, up)) or boxes.pairs[(up, across)]
+    return render_template(
+        "boxes",
+        boxes=boxes,
+        refused="",
+        across=boxes.axes[across],
+        up=boxes.axes[up],
+        rectangles=list_rectangles(boxes, across, up),
+        number=len(pairs.step),
+        share=pairs.share,
+        common=list_common(boxes, across, up),
     )
 
 

@@ -33,6 +33,7 @@ from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Folder, Store
 from privnb.evaluation.trade_off import Losses
 from privnb.evaluation.utility.good_utility import measure_good_utility
+from privnb.explorer.boxes import Boxes, find_boxes
 from privnb.explorer.saving import ExportTerms, export_terms
 from privnb.explorer.setting import (
     STEPS,
@@ -45,6 +46,7 @@ from privnb.explorer.setting import (
     setting_label,
     why_not_mined,
 )
+from privnb.explorer.worst_class import WorstClass, find_worst_class
 from privnb.measures import measure_facts
 from privnb.measures.base import Measure, live_measures, register_measure
 from privnb.measures.disclosure.summary import reveals_small_count
@@ -126,8 +128,9 @@ class Reading:
     rows, or the reason why no rows are shown. `note` explains the release. `exact` lists the columns that are published
     as recorded: first those that an adversary knows, then the others. For a release without classes, `each` is a
     sentence about a row, and `promise` is a sentence that is shown instead of the levels of classes. `treated` are the
-    facts of `describe_treatments`. `terms` are the terms for saving the release. `refused` states why there is no such
-    release; in that case, there are no results.
+    facts of `describe_treatments`. `terms` are the terms for saving the release. `worst` is the class that discloses
+    most, and `boxes` are the boxes of each pair of quasi-identifiers, or a sentence on why there are none. `refused`
+    states why there is no such release; in that case, there are no results.
     """
 
     setting: Setting
@@ -141,6 +144,8 @@ class Reading:
     promise: str = ""
     treated: tuple[tuple[str, str], ...] = ()
     terms: ExportTerms = ExportTerms()  # noqa: RUF009 - immutable
+    worst: WorstClass | str = ""
+    boxes: Boxes | str = ""
     refused: str = ""
 
     @property
@@ -336,6 +341,8 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
         promise=describe_promise(release),
         treated=describe_treatments(release),
         terms=export_terms(dataset, setting, release),
+        worst=find_worst_class(release, setting.sensitive, min_count),
+        boxes=find_boxes(release, min_count),
     )
 
 

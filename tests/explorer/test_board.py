@@ -656,3 +656,37 @@ def test_a_board_with_another_limit_withholds_by_it_and_says_so_in_its_command(m
     assert board.reading.results.value.isna().sum() > usual.reading.results.value.isna().sum()
     with pytest.raises(ValueError, match="min_count must be a whole number of at least 2"):
         make(min_count=0)
+
+
+# --- the worst class, and the cuts ---
+
+
+def test_the_worst_class_and_the_cuts_follow_the_slider(make):
+    board = make(Setting(k=50))
+    before = page(board, "worst"), page(board, "boxes")
+    assert "<table" in before[0]
+    assert "<rect" in before[1]
+    use(board, "k", 100)
+    assert page(board, "worst") != before[0]
+    assert page(board, "boxes") != before[1]
+    use(board, "sanitizer", "LaplaceNoise")
+    assert "<rect" not in page(board, "boxes")
+
+
+def test_the_directions_of_the_cuts_are_chosen_exchanged_and_undone(make):
+    board = make(Setting(k=50))
+    assert board.directions == {"across": "age", "up": "weight"}
+    use(board, "across", "region")
+    assert 'aria-label="' in page(board, "boxes")
+    assert board.directions == {"across": "region", "up": "weight"}
+    use(board, "up", "region")
+    assert board.directions == {"across": "weight", "up": "region"}
+    use(board, "undo")
+    use(board, "undo")
+    assert board.directions == {"across": "age", "up": "weight"}
+
+
+def test_a_slider_of_the_board_says_where_nothing_is_reachable(make):
+    board = make(Setting(k=5))
+    assert ": not reachable" in page(board, "form")
+    assert "Not reachable from 500 people on" in page(board, "form")
