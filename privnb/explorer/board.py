@@ -100,7 +100,8 @@ class Board(Session):
         self.only_different = False
         self._described: dict[Pin, Compared] = {}
         sample = sample_large_table(dataset)
-        self._sample = "" if sample is dataset else f"The risks are measured on a random sample: {sample.name}."
+        self._sample_name = "" if sample is dataset else sample.name
+        self._sample = self._sample_name and f"The risks are measured on a random sample: {self._sample_name}."
         self._state_file = os.environ.get(kept.STATE)  # set by a page, which has no earlier kernel
         if self._state_file and (state := kept.read_board_state(self._state_file)) and is_possible(state[0], dataset):
             self.setting = check_setting(state[0], dataset)
@@ -216,6 +217,7 @@ class Board(Session):
                 columns=self.dataset.schema.published,
                 form=self.file_form,
                 trouble=self.file_trouble,
+                sample=self._sample_name,
             ),
         )
 

@@ -100,6 +100,8 @@ def measure_file_risks(
 ) -> tuple[dict[str, pd.DataFrame], dict[Any, Any]]:
     """Measure risks of a pinned file, with the questions that `risks.measure_slow_risks` asks about a setting.
 
+    All records are measured, also those of a large table, because the classes of a file are smaller in a sample.
+
     Parameters
     ----------
     dataset, setting, pin, folder, min_count
@@ -119,11 +121,14 @@ def measure_file_risks(
     """
     check_min_count(min_count)
     setting = check_setting(setting, dataset)
-    return answer_risks(_make_sampled_case(dataset, setting, open_file(pin, folder), min_count), setting, names, before)
+    made = open_file(pin, folder)
+    return answer_risks(_make_case(dataset, setting.roles, made, made.key, min_count), setting, names, before)
 
 
 def mine_file(dataset: Dataset, setting: Setting, pin: FilePin, folder: Path, min_count: int = LIMIT) -> pd.DataFrame:
     """Return tidy results of the miner of a setting for a pinned file; see `readings.mine_setting`.
+
+    A large table is mined on the rows of the people in the random sample on which settings are mined.
 
     Parameters
     ----------

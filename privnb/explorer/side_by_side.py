@@ -178,6 +178,7 @@ def render_comparison(
     columns: Sequence[str],
     form: Mapping[str, Any],
     trouble: str,
+    sample: str,
 ) -> Markup:
     """Render the panel of the comparison, with the form that adds a file.
 
@@ -197,6 +198,8 @@ def render_comparison(
         The answers in the form: "path", "rows" and "perturbed".
     trouble : str
         Why the file was not added, or empty.
+    sample : str
+        The name of the random sample on which the risks of settings are measured, or empty.
     """
     shown = found.select_different() if found and only_different else found
     every = sum(len(group.rows) for group in found.groups) if found else 0
@@ -213,6 +216,7 @@ def render_comparison(
         form=form,
         origins=ORIGINS,
         trouble=trouble,
+        sample=sample,
     )
 
 

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.decision import policies
 from privnb.decision.assessment import assess_release
 from privnb.decision.policies import RISKS
+from privnb.explorer import pinned_files
 from privnb.explorer.pinned_files import measure_file_risks, mine_file, read_file, read_files
 from privnb.explorer.pins import CHANGED, VANISHED, FilePin, Pins, find_file, find_trouble, open_file, pin_file
 from privnb.explorer.readings import locate_in_plane
 from privnb.explorer.risks import ORDER
 from privnb.explorer.setting import Setting, check_setting
 from privnb.runtime.errors import MissingFileError, UsageError
+from privnb.sanitizers import Mondrian
 from privnb.sanitizers.made_elsewhere import MadeElsewhere
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
@@ -250,3 +253,19 @@ def test_a_file_is_a_point_only_if_it_has_both_measures(folder, people, setting)
     point = found.set_index("setting").loc["arx.csv"]
     own = files[0].results.drop_duplicates("measure").set_index("measure").value
     assert (point.privacy, point.utility) == (own["accuracy_gain"], own["utility_loss"])
+
+
+def test_a_file_of_a_large_table_has_the_risks_of_all_and_the_miner_of_sampled_people(tmp_path, monkeypatch):
+    clinic = load(CLINIC)
+    setting, sample = check_setting(Setting(k=5), clinic), clinic.sample(120, rng=0)
+    Mondrian(k=5).sanitize(clinic, rng=1).table.to_csv(tmp_path / "theirs.csv", index=False)
+    monkeypatch.setattr(pinned_files, "sample_large_table", lambda _: sample)
+    pin = pin_file("theirs.csv", tmp_path, "clinic")
+    found, _ = measure_file_risks(clinic, setting, pin, tmp_path, ["identity", "linkability"])
+    assert {*found["identity"].dataset, *found["linkability"].dataset} == {clinic.name}
+    identity = found["identity"].query("variant == '' and group == ''")
+    assert 0 < identity.value.iloc[0] <= 1 / 5 + 1e-9
+    mined = mine_file(clinic, setting, pin, tmp_path)
+    own = mined[(mined.sanitizer == "MadeElsewhere") & (mined.measure == "good_utility")]
+    assert set(own.dataset) == {sample.name}
+    assert 0 < own.value.iloc[0] <= len(sample)
