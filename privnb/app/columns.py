@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from privnb.app.hierarchies import HierarchyPart, can_edit
 from privnb.app.html import render_template
 from privnb.datasets.column_types import spell_form
 from privnb.datasets.dataset import find_description
@@ -26,6 +27,7 @@ from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
 
+NOTHING = Markup("")
 NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers other than the position of a column
 MEANINGS = {
     Role.QUASI_IDENTIFIER: "others may know it",
@@ -82,6 +84,7 @@ class YourTable:
         from ipywidgets import VBox
 
         self.table, self.roles, self.answer = table, table.roles, ActionResult()
+        self.hierarchy = HierarchyPart(self._draw)
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         self._restore()
         self._page = page_class()()
@@ -95,7 +98,7 @@ class YourTable:
 
     def _draw(self) -> None:
         self._page.html = str(
-            render_form(self.table, self.roles)
+            render_form(self.table, self.roles, self.hierarchy.column, self.hierarchy.render(self.roles))
             + render_state(self.roles, self.answer if any(self.answer) else self._unsaved(), self.table.copies)
         )
 
@@ -139,6 +142,8 @@ class YourTable:
         """Perform the action of a control."""
         if name == "save":
             self._save()
+        elif name.startswith("hierarchy "):
+            self._edit_hierarchy(name.removeprefix("hierarchy "), value)
         elif name == "accept":
             proposed = self.table.proposed_sensitive(self.roles)
             self.roles, self.answer = self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)), ActionResult()
@@ -150,12 +155,22 @@ class YourTable:
             self._change_columns(*self.table.remove_derived(value))
         elif chosen := apply_answer(self.roles, name, value):
             self.roles, self.answer = chosen, ActionResult()
+        self.hierarchy.follow(self.table, self.roles)
         self._keep()
 
     def _change_columns(self, table: DescriptionEditor, said: Sequence[str]) -> None:
         """Show a description with other columns, and keep the choices that are not saved yet."""
         self.roles = table.roles.changed_as(self.roles, self.table.roles)
         self.table, self.answer = table, ActionResult(" ".join(said))
+
+    def _edit_hierarchy(self, action: str, value: Any) -> None:
+        """Open or close the hierarchy of a column, or perform an action of the open one."""
+        if action == "open":
+            self.hierarchy.open(self.table, str(value), self.roles)
+        elif action == "close":
+            self.hierarchy.close()
+        elif table := self.hierarchy.act(action, value, self.roles):
+            self.table = table
 
     def _save(self) -> None:
         self.answer = ActionResult("Saving …")
@@ -180,8 +195,11 @@ def apply_answer(roles: Roles, name: str, value: Any) -> Roles | None:
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def render_form(table: DescriptionEditor, roles: Roles) -> Markup:
-    """Render the columns that single people out, the two questions, and one line with menus for each column."""
+def render_form(table: DescriptionEditor, roles: Roles, opened: str = "", hierarchy: Markup = NOTHING) -> Markup:
+    """Render the columns that single people out, the two questions, and one line with menus for each column.
+
+    The part `hierarchy` follows the line of the column `opened`, whose hierarchy is open.
+    """
     seen = table.seen(roles)
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
@@ -207,6 +225,9 @@ def render_form(table: DescriptionEditor, roles: Roles) -> Markup:
         headings=HEADINGS,
         columns=columns,
         masked=MASKED,
+        editable=can_edit(table, roles),
+        opened=opened,
+        hierarchy=hierarchy,
     )
 
 

@@ -332,6 +332,14 @@ class DatasetDescription(NamedTuple):
                 f"{path.name}: the encoding {text['format']['encoding']!r} is a proposal. {doubt}. State an encoding "
                 "to load the table."
             )
+        return cls.of_text(path, text, study, roles)
+
+    @classmethod
+    def of_text(cls, path: Path, text: Text, study: str | None = None, roles: Mapping[str, Role] | None = None) -> Self:
+        """Return the description with the content `text`, which need not be that of the file at `path`.
+
+        The content may be that of a draft. The method raises the same errors as `load`.
+        """
         mark = text.get("format", {}).get("missing", "")
         described = Schema(
             path.stem,
@@ -370,7 +378,7 @@ class DatasetDescription(NamedTuple):
         recoding: Mapping[str, Any] = self.choice.get("recoding", {})
         return recoding
 
-    def _tree(self, name: str) -> Path:
+    def hierarchy_file(self, name: str) -> Path:
         """Return the path of a column's hierarchy file, even if there is no such file."""
         folder = self.path.parent / "hierarchies" / self.choice.get("hierarchies", "default")
         return description.resolve_inside(folder, f"{name}.csv")
@@ -430,7 +438,7 @@ class DatasetDescription(NamedTuple):
                 cells = attribute.domain.rounded(cells)
             else:
                 cells = _listed(cells, attribute.domain, Notation.of(form))
-            mark, has_tree = form.get("missing", ""), self._tree(name).is_file() and name not in self._recoding
+            mark, has_tree = form.get("missing", ""), self.hierarchy_file(name).is_file() and name not in self._recoding
             if each := find_outside(attribute, texts, cells, times, mark, outside, has_tree=has_tree):
                 all_found.append(each)
                 if each.domain is None:
@@ -490,6 +498,15 @@ class DatasetDescription(NamedTuple):
             hierarchies = {name: hierarchy.keep_exact_ends(own) for name, own in hierarchies.items()}
         name = f"{self.path.stem}/{self.study}" if self.study else self.path.stem
         return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
+
+    def load(self, cells: pd.DataFrame) -> Dataset:
+        """Return the dataset of this description; `cells` is a result of `read_cells`."""
+        return self.made(Dataset, self.checked(_cleaned(self.text, cells)), renamed=self.renamed)
+
+    def hierarchy(self, name: str) -> Generalization:
+        """Return the hierarchy of a column with a domain, as `load` would read it."""
+        chosen_set, attribute = self.choice.get("hierarchies", "default"), self.columns[name]
+        return _about(name, _hierarchy, self.path, attribute, chosen_set, self._recoding, self._days(name))
 
     def _of(self, schema: Schema, names: Collection[str] | None) -> Schema:
         """Return the schema of the columns `names`, or of all columns if `names` is None."""

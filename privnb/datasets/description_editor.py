@@ -120,6 +120,10 @@ class DescriptionEditor:
         """The studies of the description; the roles in a study take precedence over the columns' own roles."""
         return [*self._described.get("studies", {})]
 
+    def has_domain(self, name: str) -> bool:
+        """Return whether the description states the domain of a column."""
+        return "domain" in self._described["columns"][name]
+
     @property
     def is_draft(self) -> bool:
         """Whether the description is a draft."""
@@ -382,13 +386,19 @@ class DescriptionEditor:
     @cached_property
     def _ordered_alike(self) -> list[tuple[str, str, float]]:
         domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
-        notation = Notation.of(self._described.get("format", {}))
-        found = {}
-        for name in (each for each, domain in domains.items() if isinstance(domain, Mapping)):
-            texts = pd.Series(self._some[name].cat.categories, dtype=object)
-            numbers = pd.to_numeric(notation.plain(texts), errors="coerce")
-            found[name] = np.append(numbers.to_numpy(dtype=float), np.nan)[self._some[name].cat.codes]
+        numeric = [name for name, domain in domains.items() if isinstance(domain, Mapping)]
+        found = {name: self._read_numbers(self._some[name]) for name in numeric}
         return alerts.find_same_order(pd.DataFrame(found))
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column of numbers as a float array (n,), in which a missing number is NaN."""
+        return self._read_numbers(self.cells[name])
+
+    def _read_numbers(self, column: pd.Series) -> FloatArray:
+        texts = pd.Series(column.cat.categories, dtype=object)
+        numbers = pd.to_numeric(Notation.of(self._described.get("format", {})).plain(texts), errors="coerce")
+        known = numbers.mask(texts.isin(missing_marks(self._described)[column.name])).to_numpy(dtype=float)
+        return np.append(known, np.nan)[column.cat.codes]
 
     @cached_property
     def _some(self) -> pd.DataFrame:
@@ -399,9 +409,21 @@ class DescriptionEditor:
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
         return self.cells.iloc[np.sort(rows)]
 
-    @progress.step("looking at the columns")
     def seen(self, roles: Roles) -> list[ColumnProfile]:
         """Return the facts about each column that the owner sees if the columns have these `roles`."""
+        key = (*roles.chosen.items(), *roles.missing)
+        if key not in self._seen:
+            self._seen.clear()
+            self._seen[key] = self._look(roles)
+        return self._seen[key]
+
+    @cached_property
+    def _seen(self) -> dict[tuple[Any, ...], list[ColumnProfile]]:
+        """The last result of `seen`, which a page asks for whenever it is drawn."""
+        return {}
+
+    @progress.step("looking at the columns")
+    def _look(self, roles: Roles) -> list[ColumnProfile]:
         entries, why = self._described["columns"], description.read_reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = {

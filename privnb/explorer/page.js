@@ -19,7 +19,7 @@ function morph(now, next) {
   children(now, next);
   // Once a person has changed a control, it no longer shows the values of its attributes.
   if (now.nodeName === "INPUT") [now.value, now.checked] = [next.value, next.checked];
-  if (now.nodeName === "SELECT") now.value = next.value;
+  if (["SELECT", "TEXTAREA"].includes(now.nodeName)) now.value = next.value;
 }
 
 function children(now, next) {
@@ -59,6 +59,35 @@ function refocus(el, keys) {
   target?.focus({ preventScroll: true });
 }
 
+// An element with data-drag can be dropped on one with data-drop; the message has the name of the latter.
+function drag(el, model) {
+  let dragged = "";
+  const mark = (place) => {
+    el.querySelectorAll("[data-over]").forEach((each) => each !== place && delete each.dataset.over);
+    if (place) place.dataset.over = "";
+  };
+  const over = (event) => dragged !== "" && event.target.closest?.("[data-drop]");
+  el.addEventListener("dragstart", (event) => {
+    const item = event.target.closest?.("[data-drag]");
+    if (!item) return;
+    dragged = item.dataset.drag;
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", dragged); // Firefox drags nothing else
+  });
+  el.addEventListener("dragover", (event) => {
+    const place = over(event);
+    if (place) event.preventDefault();
+    mark(place);
+  });
+  el.addEventListener("drop", (event) => {
+    const place = over(event);
+    if (!place) return;
+    event.preventDefault();
+    model.send({ name: place.dataset.name, value: [dragged, place.dataset.drop] });
+  });
+  el.addEventListener("dragend", () => (mark(), (dragged = "")));
+}
+
 function render({ model, el }) {
   el.classList.add("privnb-live");
   el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab reads only the target
@@ -85,6 +114,7 @@ function render({ model, el }) {
     const button = target.closest("button[name]");
     if (button && button.ariaDisabled !== "true") model.send({ name: button.name, value: button.value });
   });
+  drag(el, model);
   model.on("change:html", draw);
   draw();
   model.send({ name: "shown", value: "" });

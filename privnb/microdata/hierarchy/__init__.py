@@ -1,8 +1,8 @@
 """Hierarchies, which generalize values, measure distances between values, and find the values that a label covers.
 
 The modules are: `generalization`, the common interface of all hierarchies; `categories`, with `Taxonomy` (a tree),
-`Ordered` and `Sets`; `intervals`, for numbers; `taxonomies`, with functions that build trees; `merging`, for trees with
-few branches; and `foreign_labels`, for the labels that other tools write.
+`Ordered` and `Sets`; `intervals`, for numbers; `taxonomies`, with functions that build trees; `group_trees`, for
+trees that are edited; `merging`, for trees with few branches; and `foreign_labels`, for the labels of other tools.
 """
 
 from privnb.microdata.hierarchy.categories import Ordered, Sets, Taxonomy, flat, keep_exact_ends

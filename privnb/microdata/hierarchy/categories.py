@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -154,7 +155,11 @@ class Taxonomy(_WorkedOut):
         return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
 
     def write(self, path: Any) -> None:
-        """Write the tree to a file in ARX's layout.
+        """Write the tree to a file in ARX's layout; see `file_text`."""
+        Path(path).write_bytes(self.file_text().encode())
+
+    def file_text(self) -> str:
+        """Return the content of a file in ARX's layout.
 
         The leaves are in the order of the rows from which the tree was made.
         """
@@ -162,8 +167,9 @@ class Taxonomy(_WorkedOut):
         quoting: Literal[0, 1] = (
             csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
         )
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(self._as_given)
+        file = io.StringIO(newline="")
+        csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(self._as_given)
+        return file.getvalue()
 
     @property
     def height(self) -> int:
