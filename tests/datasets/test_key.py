@@ -50,7 +50,9 @@ def test_labels_end_where_ten_people_are_and_not_ten_records_of_one():
 def test_a_key_with_gaps_and_two_keys_are_refused():
     table = person_key.table(5)
     table.loc[[2, 3], "patient"] = None
-    with pytest.raises(SchemaError, match="'patient', the key of people, has 2 missing values, the first in record 3"):
+    with pytest.raises(
+        SchemaError, match="'patient', the key of people, has no value in 2 of 25 records, the first in record 3"
+    ):
         person_key.dataset(table)
     with pytest.raises(SchemaError, match=re.escape("['household', 'patient'] are both keys of people")):
         Schema("twice", (Attribute("household", Role.PERSON), Attribute("patient", Role.PERSON)))
@@ -106,7 +108,7 @@ def test_a_missing_key_in_a_file_is_an_error_whatever_says_that_it_is_missing(tm
         table.to_csv(path.parent / "visits.csv", index=False)
         lines = [line for line in text.splitlines() if line != "draft = true" and not line.startswith("sha256")]
         path.write_text("\n".join(lines).replace("[format]\n", said or "[format]\n"), encoding="utf-8")
-        with pytest.raises(SchemaError, match="'patient_id', the key of people, has 1 missing values"):
+        with pytest.raises(SchemaError, match="'patient_id', the key of people, has no value in 1 of 1447 records"):
             load(path)
 
 
