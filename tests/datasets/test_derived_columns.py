@@ -1,5 +1,6 @@
 """Derived columns of a description: stated, proposed, added, removed, loaded, and refused where they cannot be had."""
 
+import json
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -236,3 +237,12 @@ def test_a_column_of_the_file_is_not_computed_over(confirmed):
     confirmed.path.write_text(described.replace(f'sha256 = "{sha256}"\n', ""))
     with pytest.raises(SchemaError, match=r"stay.csv has a column 'zap', and the description computes a column"):
         load("stay")
+
+
+def test_the_answer_for_programs_has_the_rules(confirmed, capsys):
+    capsys.readouterr()
+    assert main(["describe", "stay", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)["values"]
+    rules = {each["name"]: each["derived"] for each in answer["columns"]}
+    assert (rules["age"], rules["birth"]) == (AGE.words, "")
+    assert {"name": "birth_year", "derived": "year of birth"} in answer["possible"]["birth"]
