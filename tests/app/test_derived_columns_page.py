@@ -57,6 +57,15 @@ def test_a_click_removes_a_column(page):
     assert "&#39;length_of_stay&#39; is removed." in page._page.html
 
 
+def test_a_removed_column_closes_its_hierarchy(page):
+    ask(page, "derive", STAY.words)
+    ask(page, "hierarchy open", "length_of_stay")
+    assert page.hierarchy.column == "length_of_stay"
+    ask(page, "remove", "length_of_stay")
+    assert page.hierarchy.column == ""
+    assert "is an error in the page" not in page._page.html
+
+
 def test_a_description_that_changed_elsewhere_is_said(page):
     changed = page.table.path.read_text() + "# mine\n"
     page.table.path.write_text(changed)
