@@ -2,8 +2,11 @@
 
 from importlib import import_module
 
-HOMES = {"your_table": "columns"}
+from privnb import explorer
+
+HOMES = {"open_table": "program", "your_table": "columns"}
 __all__ = sorted(HOMES)
+LIBRARIES = (*explorer.LIBRARIES, "privnb.app.program")  # preloaded in the kernels of the page
 
 
 def __getattr__(name: str) -> object:

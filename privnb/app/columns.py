@@ -6,7 +6,7 @@ The controls are native, like those of the board: each menu has a name and can b
 import json
 import os
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -85,6 +85,7 @@ class YourTable:
 
         self.table, self.roles, self.answer = table, table.roles, ActionResult()
         self.hierarchy = HierarchyPart(self._draw)
+        self.on_saved: Callable[[], object] = lambda: None  # called after the description was written
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         self._restore()
         self._page = page_class()()
@@ -178,6 +179,7 @@ class YourTable:
         self.table, lacks = self.table.save(self.roles)
         self.roles = self.roles if lacks else self.table.roles
         self.answer = describe_saved(self.table, lacks)
+        self.on_saved()
 
 
 def apply_answer(roles: Roles, name: str, value: Any) -> Roles | None:

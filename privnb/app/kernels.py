@@ -2,7 +2,7 @@
 
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
-from privnb.explorer import LIBRARIES
+from privnb.app import LIBRARIES
 from privnb.reporting.kernels import OfCopies
 
 

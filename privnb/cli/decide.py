@@ -13,7 +13,16 @@ from privnb.cli.arguments import Parser, add_outside, add_release, add_roles, ad
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
+    from privnb.decision.signature import Signature
     from privnb.microdata.schema import Role
+
+
+SIGNED = (
+    ("--purpose", "TEXT", "the purpose of the release"),
+    ("--legal-basis", "TEXT", "the legal basis of the release"),
+    ("--retention-until", "DAY", "the day until which recipients may keep the release"),
+    ("--signed-by", "NAME", "the name of the person who signs"),
+)
 
 
 def add_arguments(command: Parser) -> None:
@@ -44,6 +53,8 @@ def add_arguments(command: Parser) -> None:
         type=int,
         default=0,
     )
+    for option, name, text in SIGNED:
+        command.value(option, name, f"{text}, for the card")
     command.value("--store", "DIR", "a folder for finished work, so that a stopped run can continue")
     add_release(command)
     command.examples(
@@ -87,7 +98,7 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     ended = made.publish(
         args.out, spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow,
-        call=args.call,
+        call=args.call, signature=_signature(args),
     )  # fmt: skip
     explained = made.explanation
     helpful, kept = (
@@ -108,12 +119,21 @@ def run(args: Namespace) -> Answer:
     )
 
 
+def _signature(args: Namespace) -> Signature | None:
+    """Return the statements for the card; None if the options state nothing."""
+    from privnb.decision.signature import Signature
+
+    given = [getattr(args, option.lstrip("-").replace("-", "_")) or "" for option, *_ in SIGNED]
+    return Signature(*given) if any(given) else None
+
+
 def _of_a_file(args: Namespace) -> str:
     """Return the first option in the arguments that needs --out; empty if there is no such option."""
     from privnb.tables.spreadsheets import OPTION
 
     given = {
         "--allow": args.allow is not None,
+        **{option: bool(getattr(args, option.lstrip("-").replace("-", "_"))) for option, *_ in SIGNED},
         OPTION: args.spreadsheet_safe,
         "--bounds": args.bounds,
         "--force": args.force,

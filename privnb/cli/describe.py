@@ -265,13 +265,11 @@ def _form(args: Namespace) -> Answer:
     serving.begin()
     hub = serving.list_options(args)
     from privnb.datasets.description_editor import DescriptionEditor, find_or_draft as described_or_drafted
-    from privnb.reporting.notebooks import ReportError, find_notebooks
+    from privnb.reporting.notebooks import ReportError
 
     if has_roles(args) or any(getattr(args, word) for word in FORM_OPTIONS):
         raise ReportError("--form lets you choose the roles on a page. Leave out all options that state roles.")
-    path = find_notebooks() / "your_table.ipynb"
-    if not path.is_file():
-        raise ReportError(f"{path.parent} lacks {path.name}. Copy the notebook there, or work in another folder.")
+    path = serving.find_app()
     if not is_file(args.table):
         _refuse_of_a_file(args)
     path_of = (

@@ -1,12 +1,15 @@
-"""Try settings on a table interactively, on a page that shows no code."""
+"""Go from a table to a signed release card on a page, in tabs, and try settings interactively."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from privnb.cli import serving, tables
 from privnb.cli.answer import Answer
-from privnb.cli.arguments import Parser, add_parameters, add_roles, add_server, add_table
+from privnb.cli.arguments import Parser, add_parameters, add_roles, add_server, add_table, has_roles, parse_role_options
+
+OPENED = "The explorer is open at {url}\nCtrl-C ends it."
 
 
 def add_arguments(command: Parser) -> None:
@@ -16,7 +19,10 @@ def add_arguments(command: Parser) -> None:
     add_parameters(command)
     add_server(command)
     command.epilog = "Arguments after -- are passed on to Voila, which serves the page."
-    command.examples("explore people", 'explore people -p SANITIZER="Local recoding" -p K=25 -- --no-browser')
+    command.examples(
+        "explore admissions.csv", "explore people",
+        'explore people -p SANITIZER="Local recoding" -p K=25 -- --no-browser',
+    )  # fmt: skip
 
 
 def run(args: Namespace) -> Answer:
@@ -27,10 +33,32 @@ def run(args: Namespace) -> Answer:
     serving.begin()
     hub = serving.list_options(args)
     folder = find_notebooks()
+    if path := _draft(args):
+        serving.serve(serving.Page(serving.find_app(), {"FILE": "", "NAME": str(path)}, OPENED), args.rest, **hub)
+        return Answer()
     with tables.name_for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
         (notebook,) = choose_notebooks(folder, ["09_explore"], parameters)
         check_explorer_parameters(notebook)
-        opened = "The explorer is open at {url}\nCtrl-C ends it."
-        serving.serve(serving.Page(notebook.path, notebook.asked, opened), args.rest, **hub)
+        serving.serve(serving.Page(notebook.path, notebook.asked, OPENED), args.rest, **hub)
     return Answer()
+
+
+def _draft(args: Namespace) -> Path | None:
+    """Return the path of the description if it is still a draft; None if the table has a confirmed description.
+
+    The description of a new file is drafted, with the roles that the options state.
+    """
+    from privnb.datasets import description
+    from privnb.datasets.description_editor import DescriptionEditor, find_or_draft
+
+    if args.table is None:
+        return None
+    path = tables.find_table(args.table).description
+    if path is not None:
+        return path if description.read_description(path).get("draft") else None
+    table = DescriptionEditor.open(find_or_draft(args.table))
+    if has_roles(args):
+        asked = parse_role_options(args, table.roles.chosen, table.renamed)
+        table, _ = table.save(table.roles.having(asked), confirm=False)
+    return table.path

@@ -19,7 +19,7 @@ class Page(NamedTuple):
 
 def begin() -> None:
     """Load the libraries of the server in the background, while the arguments are checked."""
-    from privnb.explorer import LIBRARIES
+    from privnb.app import LIBRARIES
     from privnb.runtime.processes import preload_server
 
     preload_server(*LIBRARIES)
@@ -33,6 +33,22 @@ def list_options(args: Namespace) -> dict[str, Any]:
     from privnb.app.server import check_host, check_prefix
 
     return {"base_url": check_prefix(args.base_url), "hosts": [*map(check_host, args.allow_host)]}
+
+
+def find_app() -> Path:
+    """Return the notebook of the app, which begins with the columns of a table.
+
+    Raises
+    ------
+    ReportError
+        If there is no such notebook in the folder of notebooks.
+    """
+    from privnb.reporting.notebooks import ReportError, find_notebooks
+
+    path = find_notebooks() / "your_table.ipynb"
+    if not path.is_file():
+        raise ReportError(f"{path.parent} lacks {path.name}. Copy the notebook there, or work in another folder.")
+    return path
 
 
 def serve(page: Page, rest: list[str], **hub: Any) -> None:

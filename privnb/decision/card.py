@@ -27,6 +27,7 @@ from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule, p
 from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
 from privnb.decision.release_risks import ROW, groups_at_risk, mean_and_worst, numbers_of, risk_of
+from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
 from privnb.microdata.counts import count_people_by_group
@@ -120,6 +121,7 @@ def make_card(
     *,
     done: Part | None = None,
     copies: Part | None = None,
+    signature: Signature | None = None,
 ) -> Card:
     """Make the card of a release that was part of a decision, by default the card of the chosen release.
 
@@ -142,6 +144,8 @@ def make_card(
     copies : dict, optional
         How many synthetic rows equal a record, and the estimated share of copies, as plain values; None if nobody
         counted copies.
+    signature : Signature, optional
+        The statements of the person who signs the card; if None, the card has empty fields to fill in by hand.
 
     Returns
     -------
@@ -195,6 +199,8 @@ def make_card(
         "not_tried": [*_not_tried(own, schema, done, decision.previous)],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
+    if signature is not None:
+        content["signed"] = signature.facts()
     again = add_months(made, decision.policy.measure_again_after)
     content |= {"answer": answer(content), "evidence": gather_evidence(content, again.isoformat())}
     return Card(content | {"sha256": digest_card(content)})

@@ -23,7 +23,7 @@ function render({ model, el }) {
       el.replaceChildren();
       if (datasets) {
         ({ view } = await vegaEmbed(el, structuredClone(model.get("spec")), EMBED));
-        view.addSignalListener("brush", sendBox);
+        if (next.includes('"name":"brush"')) view.addSignalListener("brush", sendBox);
         el.style.minHeight = "";
       }
       if (boxed) sendBox(null, {});

@@ -37,7 +37,7 @@ function label(slider) {
 
 // Mark the request in the next frame; the answer from Python removes the mark.
 function markRequest(el) {
-  const state = el.closest(".privnb-board")?.querySelector(".privnb-state");
+  const state = el.closest(".privnb-board, .privnb-tab")?.querySelector(".privnb-state");
   if (!state) return;
   state.dataset.asked = "";
   setTimeout(() => delete state.dataset.asked, 1000); // for a request without an effect
@@ -109,6 +109,16 @@ function render({ model, el }) {
     const value = target.type === "checkbox" ? [...together].map((box) => box.value) : target.value;
     if (target.closest(".privnb-form")) markRequest(el);
     model.send({ name: target.name, value: steps ? steps[value] : value });
+  });
+  el.addEventListener("keydown", (event) => {
+    const tabs = [...el.querySelectorAll("[role=tab]")];
+    const place = tabs.indexOf(event.target.closest?.("[role=tab]"));
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (place < 0 || !step) return;
+    event.preventDefault();
+    const next = tabs[(place + step + tabs.length) % tabs.length];
+    next.focus();
+    next.click();
   });
   el.addEventListener("click", ({ target }) => {
     const button = target.closest("button[name]");

@@ -277,6 +277,20 @@ def make_sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
     return setting.kind.from_bounds(required | setting.bounds, setting.sensitive)
 
 
+def find_setting(sanitizer: Sanitizer, dataset: Dataset) -> Setting | None:
+    """Return the setting whose release a sanitizer makes; None if the controls cannot express the sanitizer."""
+    models = getattr(sanitizer, "models", ())
+    bounds = {letter: getattr(sanitizer, letter) for letter in LETTERS if hasattr(sanitizer, letter)}
+    for letter, kind in MODEL_BY_LETTER.items():
+        found = next((model for model in models if type(model) is kind), None)
+        bounds |= {letter: getattr(found, letter)} if found else {}
+    try:
+        setting = check_setting(Setting(type(sanitizer).__name__, **bounds), dataset)
+        return setting if make_sanitizer(setting, dataset) == sanitizer else None
+    except (ValueError, TypeError):
+        return None
+
+
 def _check_offered(control: str, names: Iterable[str], offered: Sequence[str]) -> None:
     unknown = [name for name in names if name not in offered]
     if unknown:

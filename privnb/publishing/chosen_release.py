@@ -24,6 +24,7 @@ from privnb.decision.explanation import explain_decision
 from privnb.decision.policies import Policy
 from privnb.decision.policy_search import PolicySearch
 from privnb.decision.reasons import Reason
+from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, estimate_share
 from privnb.measures.disclosure.certainty import (
     NEAR,
@@ -121,6 +122,7 @@ def publish_chosen(
     allow: str | None = None,
     roles: Mapping[str, Role] | None = None,
     call: str = "",
+    signature: Signature | None = None,
 ) -> PublicationResult:
     """Write the release that a decision has chosen, and return sentences about the decision and the release.
 
@@ -144,6 +146,8 @@ def publish_chosen(
         the release nearest to the policy is written. The output, the provenance and the card repeat the reason.
     roles : dict of str to Role, optional
         The roles that the search used; see `load`.
+    signature : Signature, optional
+        The statements of the person who signs the card.
 
     Returns
     -------
@@ -164,6 +168,7 @@ def publish_chosen(
         return PublicationResult(found, [said])
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
+    given["signature"] = signature
     called = call or f"decided under the policy '{found.decision.policy.title}', of {Path(source).name}"
     given |= {"outside": outside, "bounds": bounds, "force": force, "memory": memory, "call": called}
     allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
@@ -181,7 +186,14 @@ def publish_chosen(
 
 
 def preview_card(
-    source: str | os.PathLike[str], found: PolicySearch, dataset: Dataset, *, render: Render, study: str | None = None
+    source: str | os.PathLike[str],
+    found: PolicySearch,
+    dataset: Dataset,
+    *,
+    render: Render,
+    study: str | None = None,
+    roles: Mapping[str, Role] | None = None,
+    signature: Signature | None = None,
 ) -> Card:
     """Return the card of the chosen release, or of the release nearest to the policy if none may be published.
 
@@ -197,16 +209,19 @@ def preview_card(
     with temporary.temporary_folder() as folder:
         out = folder / "released.csv"
         sample = len(dataset) if found.records and dataset.people is None else 0
-        ended = publish_chosen(source, found, dataset, out, render=render, study=study, sample=sample)
+        ended = publish_chosen(source, found, dataset, out, render=render, study=study, sample=sample, roles=roles)
         decision = ended.found.decision
         if ended.card is not None:  # the card describes the measured release, because this file is removed
-            return card.make_card(out, decision, found.results, dataset)
+            return card.make_card(out, decision, found.results, dataset, signature=signature)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                given: dict[str, Any] = {"rule": gate_rule(decision.policy, of.reasons), "roles": found.roles}
+                given: dict[str, Any] = {
+                    "rule": gate_rule(decision.policy, of.reasons),
+                    "roles": {**(roles or {}), **found.roles},
+                }
                 given |= {"study": study, "sample": sample, "memory": MEMORY}
                 from_files.sanitize(source, found.sanitizer_of(of), out, rehearsal=True, **given)
-                return card.make_card(out, decision, found.results, dataset, of)
+                return card.make_card(out, decision, found.results, dataset, of, signature=signature)
     raise NotForThisTable("No release other than the original can be made. Allow more settings.")
 
 
@@ -220,6 +235,7 @@ def _written(
     of: Any = None,
     allow: str | None = None,
     memory: str = MEMORY,
+    signature: Signature | None = None,
     **given: Any,
 ) -> PublicationResult:
     """Write the release `of`, which is the chosen release by default.
@@ -245,7 +261,7 @@ def _written(
         buckets = written.buckets
         verdict = judge_file(file, dataset.schema, done, room, buckets=buckets, rule=rule, allow=allow).check()
         results = recount_results(found, secrets, verdict) if of is None else found.results
-        signed = card.make_card(made, found.decision, results, dataset, of)
+        signed = card.make_card(made, found.decision, results, dataset, of, signature=signature)
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:
             raise FileRefused(strip_markup(line("decision/card", "headline", signed.content)))

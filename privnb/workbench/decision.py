@@ -18,6 +18,7 @@ from privnb.decision.comparison import read_release
 from privnb.decision.explanation import explain_decision
 from privnb.decision.policy_search import PolicySearch
 from privnb.decision.reasons import join_reasons
+from privnb.decision.signature import Signature
 from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
 from privnb.publishing import chosen_release
@@ -197,6 +198,7 @@ class TableDecision(Noun):
         force: bool = False,
         allow: str | None = None,
         memory: str = chosen_release.MEMORY,
+        signature: Signature | None = None,
     ) -> ReleaseCard:
         """Write the chosen release together with its provenance, its codebook and its card.
 
@@ -207,7 +209,7 @@ class TableDecision(Noun):
         ----------
         out : str or path-like
             The path of a new file that ends in .parquet or .csv, or of a new folder.
-        spreadsheet_safe, bounds, force, allow, memory
+        spreadsheet_safe, bounds, force, allow, memory, signature
             See `publishing.chosen_release.publish_chosen`.
 
         Returns
@@ -221,8 +223,9 @@ class TableDecision(Noun):
         """
         chosen_release.check_place(out, spreadsheet_safe=spreadsheet_safe, force=force)
         ended = self.publish(
-            out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory
-        )
+            out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory,
+            signature=signature,
+        )  # fmt: skip
         if ended.card is None:
             raise PrivacyError(ended.text)
         return ReleaseCard(ended.card, Path(out))

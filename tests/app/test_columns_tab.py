@@ -176,11 +176,11 @@ def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, 
     cells = [
         cell for cell in nbformat.read(browsing.NOTEBOOKS / "your_table.ipynb", 4).cells if cell.cell_type == "code"
     ]
-    names = {"FILE": "people.csv", "NAME": "mine"}
+    names = {"FILE": "people.csv", "NAME": "mine", "POLICY": "k-5", "STORE": ""}
     for cell in cells[1:]:
-        exec(cell.source.replace("app.your_table(", "shown = app.your_table("), names)
-    assert names["shown"].table.path == tmp_path / "data" / "mine" / "mine.toml"
-    assert "Role of illness" in names["shown"]._page.html
+        exec(cell.source.replace("app.open_table(", "shown = app.open_table("), names)
+    assert names["shown"].state.path == tmp_path / "data" / "mine" / "mine.toml"
+    assert "Role of illness" in names["shown"].columns._page.html
 
 
 def test_from_a_file_to_a_confirmed_description_by_keyboard_alone(tmp_path, kernel, browser):

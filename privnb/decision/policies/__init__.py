@@ -10,11 +10,13 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
+
+import tomlkit
 
 from privnb.evaluation.combination_sizes import MIN_CLASS_SIZE, MinClassSize
 from privnb.measures.disclosure.certainty import NEAR
@@ -22,6 +24,7 @@ from privnb.runtime import entry_points, expect, numerals, validation
 from privnb.runtime.deprecation import warn_renamed
 from privnb.runtime.errors import InputError, MissingFileError, UsageError
 from privnb.runtime.names import suggest
+from privnb.runtime.temporary import atomic_write
 from privnb.runtime.validation import Count, Positive, Probability, Validated, at_least, between, optional, validated
 
 RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
@@ -290,6 +293,28 @@ def parse_policy(content: bytes, name: str) -> Policy:
         return Policy(name=name, sha256=hashlib.sha256(content).hexdigest(), **text)
     except (TypeError, ValueError) as error:
         raise PolicyError(f"policy '{name}': {error}") from None
+
+
+def write_policy(policy: Policy, path: validation.Path) -> Path:
+    """Write a policy as a TOML file, completely or not at all, and return its path.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    text = tomlkit.document()
+    for each in fields(Policy):
+        value = getattr(policy, each.name)
+        if each.name in ("caps", "needs"):
+            rows = tomlkit.aot()
+            for row in value:
+                rows.append(tomlkit.item({name: own for name, own in asdict(row).items() if own is not None}))
+            text[each.name] = rows
+        elif each.name not in ("name", "sha256"):
+            text[each.name] = value
+    atomic_write(Path(path), tomlkit.dumps(text))
+    return Path(path)
 
 
 def _row(name: str, key: str, kind: type[Cap] | type[Need], number: int, row: Any) -> Cap | Need:

@@ -3,7 +3,7 @@
 from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.bars import bars, contributions, people, population_uniqueness, uniqueness
 from privnb.reporting.charts.base import Aggregate, merge_small, setup
-from privnb.reporting.charts.caps import caps, card_risks, within_caps
+from privnb.reporting.charts.caps import caps, card_risks, loss_by_cap, loss_by_people, within_caps
 from privnb.reporting.charts.columns import column_changes, column_table, columns
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier, risk_utility
@@ -18,6 +18,7 @@ __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
     "column_changes", "column_table", "columns", "contributions", "counts_known", "declines", "distributions",
     "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside",
-    "lines", "merge_small", "people", "plane", "population_uniqueness", "published_models", "recovery",
+    "lines", "loss_by_cap", "loss_by_people", "merge_small", "people", "plane",
+    "population_uniqueness", "published_models", "recovery",
     "risk_utility", "setup", "spans", "table", "uniqueness", "which", "within_caps",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from privnb.decision import price
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.card import Card
 from privnb.decision.points import ORIGINAL
@@ -151,6 +152,63 @@ def _nearest(decision: Decision) -> list[str]:
     able = decision.nearest_first
     nearest = able.setting[able.status != "refused"].tolist()
     return [*dict.fromkeys([*filter(None, [decision.setting]), *nearest])][:MOST]
+
+
+@drawing
+def loss_by_cap(decision: Decided) -> Drawn:
+    """Draw a panel per cap with the smallest loss of the users for each value of the cap.
+
+    Parameters
+    ----------
+    decision : Decision
+    """
+    rows = some(price.loss_by_cap(decision), "release that meets the other caps")
+    rows = rows.assign(said=rows.axis)
+    x = alt.X("at_most:Q", title="cap", axis=alt.Axis(format="~%", tickCount=4))
+    y = alt.Y("loss:Q", title="smallest loss", axis=alt.Axis(format="~%", tickCount=4))
+    base = of_columns(rows, ["axis", "cap", "at_most", "loss", "setting"])
+    tips = [alt.Tooltip("at_most:Q", title="cap", format=".1%"), alt.Tooltip("loss:Q", format=".1%"), "setting:N"]
+    panel = alt.layer(
+        base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
+        base.mark_line(interpolate="step-after", color=COLOURS[0]).encode(x=x, y=y),
+        base.mark_point(filled=True, size=55, opacity=1, color=COLOURS[0]).encode(x=x, y=y, tooltip=tips),
+    ).properties(width=PANEL)
+    chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
+    chart = chart.resolve_scale(x="independent")
+    said = (
+        "Each point is the measured release of least loss that meets this cap and all other caps of "
+        f"{decision.policy.title}. Dashed lines are the caps of the policy; left is stricter."
+    )
+    return chart, "The loss that each cap costs", said
+
+
+@drawing
+def loss_by_people(decision: Decided) -> Drawn:
+    """Draw the projected loss of the users, under the caps of the policy, by the number of people in the table.
+
+    Parameters
+    ----------
+    decision : Decision
+    """
+    rows = some(price.loss_by_people(decision).dropna(), "number of people for which the caps can be met")
+    x = alt.X("people:Q", title="people in the table", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
+    y = alt.Y("loss:Q", title="smallest loss", axis=alt.Axis(format="~%", tickCount=4))
+    base = of_columns(rows, ["people", "loss", "setting"])
+    tips = [alt.Tooltip("people:Q", format=","), alt.Tooltip("loss:Q", format=".1%"), "setting:N"]
+    chart = alt.layer(
+        alt.Chart(alt.Data(values=[{"people": decision.people}]))
+        .mark_rule(color=INK, strokeDash=[4, 3])
+        .encode(x="people:Q"),
+        base.mark_line(interpolate="step-after", color=COLOURS[0]).encode(x=x, y=y),
+        base.mark_point(filled=True, size=55, opacity=1, color=COLOURS[0]).encode(x=x, y=y, tooltip=tips),
+        width=PLANE[0],
+        height=PANEL,
+    )
+    said = (
+        "A projection: each risk stays as measured, and its interval shrinks with the square root of the number of "
+        "people. The dashed line is this table."
+    )
+    return chart, "The loss that a larger table would cost", said
 
 
 @drawing

@@ -1,0 +1,50 @@
+"""The tab of the explorer: the board of one setting, for the table as its description states it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privnb.app.state import AppState
+from privnb.app.tab import Tab
+from privnb.datasets.dataset import load
+from privnb.explorer.board import Board, explore
+from privnb.explorer.setting import Setting, check_setting
+
+
+class ExploreTab(Tab):
+    """Show the board; it is made when the tab is opened first, and again after the description has changed."""
+
+    key, title = "explore", "Explore"
+
+    def __init__(self, state: AppState, setting: Setting | None = None, records: int = 0, **board: Any) -> None:
+        self.board: Board | None = None
+        self.setting, self.records, self.options = setting, records, board
+        self._made_for = ""
+        super().__init__(state)
+
+    def draw(self) -> None:
+        """Draw the board, or the reason why there is none."""
+        is_shown = self.state.tab == self.key
+        why_not = self.state.why_not_described
+        digest = self.state.digest()
+        if is_shown and not why_not and (self.board is None or digest != self._made_for):
+            self._make(digest)
+        self.put("body", "explore", why_not=why_not)
+
+    def act(self, name: str, value: Any) -> None:
+        """Perform no action: the board has its own controls."""
+
+    def go(self, setting: Setting) -> None:
+        """Show a setting on the board."""
+        if self.board is not None:
+            self._try(self.board.go, setting)
+
+    def _make(self, digest: str) -> None:
+        dataset = load(str(self.state.path), self.state.study, records=self.records or None)
+        setting = None if self.setting is None else check_setting(self.setting, dataset)
+        if self.board is not None:
+            self.board.close()
+        options = {"source": str(self.state.path), "store": self.state.store, "policy": self.state.policy}
+        self.board = explore(dataset, setting, **options | self.options)
+        self._made_for = digest
+        self.widget.children = (self.parts["status"], self.parts["body"], self.board.widget)

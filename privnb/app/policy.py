@@ -1,0 +1,164 @@
+"""The tab of the policy: the caps in words, the owner's own caps, and their consequence for measured releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from privnb.app import tasks
+from privnb.app.state import AppState
+from privnb.app.tab import Tab
+from privnb.decision import policies
+from privnb.decision.by_policy import LOSS, Decision
+from privnb.decision.policies import Cap, Policy
+from privnb.runtime.errors import PrivnbError, UsageError
+from privnb.runtime.numerals import write_share
+from privnb.runtime.sentences import strip_markup
+from privnb.runtime.wording import line
+
+OWN = "policy.toml"  # the owner's policy, next to the description
+PERCENT = "cap "
+CLASS_SIZE = "min_class_size"
+
+
+class CapRow(NamedTuple):
+    """A cap in words, its value in percent, and the risk of the chosen release if it has been measured."""
+
+    name: str
+    subject: str
+    question: str
+    percent: str
+    measured: str
+    verdict: str
+
+
+class PolicyTab(Tab):
+    """Choose a policy, change its caps, and see at once which measured release the caps lead to."""
+
+    key, title = "policy", "Policy"
+
+    def __init__(self, state: AppState) -> None:
+        self._draft: Policy | None = None  # the policy with the owner's changes, before it is saved
+        super().__init__(state)
+
+    @property
+    def saved(self) -> Policy:
+        """The selected policy, as its file states it."""
+        return policies.read(self.state.policy)
+
+    @property
+    def policy(self) -> Policy:
+        """The selected policy with the owner's changes."""
+        return self._draft or self.saved
+
+    def draw(self) -> None:
+        """Draw the menu, the caps, and the consequence of the caps."""
+        policy, decision = self.policy, self._judged()
+        release = None if decision is None else self._shown(decision)
+        self.put(
+            "body",
+            "policy",
+            policy=policy,
+            name=self.state.policy,
+            titles=self._titles(),
+            caps=[*self._rows(policy.caps, decision, release)],
+            release="Chosen release" if release is None else release.setting,
+            is_changed=self._draft is not None,
+            outcome="" if decision is None else strip_markup(self._outcome(decision)),
+            stale=self.state.stale(),
+            own=OWN,
+        )
+
+    def act(self, name: str, value: Any) -> None:
+        """Perform the action of a control."""
+        if name == "policy":
+            self._draft = None
+            policies.read(value)  # refused here if the file is not a policy
+            self.state.set("policy", value)
+        elif name == "save":
+            self._save()
+        elif name == "reset":
+            self._draft = None
+        elif name == CLASS_SIZE:
+            self._draft = replace(self.policy, min_class_size=_whole(value))
+        elif name.startswith(PERCENT):
+            place = int(name.removeprefix(PERCENT))
+            caps = list(self.policy.caps)
+            caps[place] = replace(caps[place], at_most=_share(value), people=None)
+            self._draft = replace(self.policy, caps=tuple(caps))
+        self.refresh()
+
+    def _titles(self) -> dict[str, str]:
+        names = {name: policies.read(name).title for name in policies.list_policy_names()}
+        own = self._own_path()
+        for path in dict.fromkeys([str(own)] * own.is_file() + [self.state.policy]):
+            if path not in names:
+                names[path] = f"{policies.read(path).title} ({Path(path).name})"
+        return names
+
+    def _own_path(self) -> Path:
+        return self.state.path.with_name(OWN)
+
+    def _judged(self) -> Decision | None:
+        """Return the decision of these caps over the measured releases; None if they cannot be judged."""
+        choice = self.state.choice
+        if choice is None or choice.table != self.state.digest():
+            return None
+        try:
+            return tasks.judge_again(choice, replace(self.policy, needs=choice.found.decision.policy.needs)).decision
+        except (PrivnbError, ValueError):
+            return None
+
+    def _shown(self, decision: Decision) -> Any:
+        """Return the row of the chosen release or, if none complies, of the release nearest to the policy."""
+        return decision.chosen if decision.chosen is not None else next(decision.nearest_first.itertuples(), None)
+
+    def _rows(self, caps: Sequence[Cap], decision: Decision | None, release: Any) -> Any:
+        risks = None
+        if decision is not None and release is not None:
+            risks = decision.vectors[decision.vectors.setting == release.setting].set_index("axis")
+        for place, cap in enumerate(caps):
+            measured = verdict = ""
+            if risks is not None and cap.subject in risks.index:
+                row = risks.loc[cap.subject]
+                measured = write_share(row.value, row.low, row.high)
+                verdict = "stays below the cap" if row.high <= cap.most else "exceeds the cap"
+            question = strip_markup(line("decision/risks", "question", cap.risk))
+            yield CapRow(f"{PERCENT}{place}", cap.subject, question, f"{100 * cap.at_most:g}", measured, verdict)
+
+    def _outcome(self, decision: Decision) -> str:
+        choice = self.state.choice
+        assert choice is not None
+        chosen = decision.chosen
+        if chosen is None:
+            return "With these caps, none of the measured releases complies with the policy."
+        lost = decision.vectors[(decision.vectors.axis == LOSS) & (decision.vectors.setting == chosen.setting)].iloc[0]
+        return line("app/texts", "outcome", chosen.setting, float(lost.value))
+
+    def _save(self) -> None:
+        if self._draft is None:
+            raise UsageError("there are no changes to save. Change a cap first.")
+        own = self._own_path()
+        title = self._draft.title if self.state.policy == str(own) else f"{self._draft.title}, changed by the owner"
+        changed = replace(self._draft, title=title, verified=False)
+        policies.write_policy(changed, own)
+        self._draft = None
+        self.state.set("policy", str(own))
+
+
+def _share(value: Any) -> float:
+    try:
+        share = float(value) / 100
+    except (TypeError, ValueError):
+        raise UsageError(f"a cap must be a number of percent from 0 to 100; got {value!r}. Type a number.") from None
+    if not 0 <= share <= 1:
+        raise UsageError(f"a cap must be a number of percent from 0 to 100; got {value!r}. Type a number.")
+    return round(share, 6)
+
+
+def _whole(value: Any) -> int:
+    if not str(value).isdigit() or int(value) < 2:
+        raise UsageError(f"the minimum class size must be a whole number of at least 2; got {value!r}.")
+    return int(value)

@@ -1,0 +1,161 @@
+"""The app in tabs, from the columns of a table to a signed release card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from privnb.app.card import CardTab
+from privnb.app.choose import ChooseTab
+from privnb.app.columns import YourTable, your_table
+from privnb.app.explore import ExploreTab
+from privnb.app.html import render_template
+from privnb.app.policy import PolicyTab
+from privnb.app.release import ReleaseTab
+from privnb.app.state import AppState
+from privnb.app.studies import StudiesTab
+from privnb.app.tab import Tab
+from privnb.datasets import description
+from privnb.datasets.dataset import find_description
+from privnb.explorer.gauges import POLICY
+from privnb.explorer.page import page_class
+from privnb.explorer.setting import Setting
+from privnb.runtime.validation import validated
+
+COLUMNS = "columns"
+
+
+@validated
+def open_table(file: str = "", name: str = "", *, study: str = "", policy: str = POLICY, **board: Any) -> Program:
+    """Return the app for a table: a `file`, which privnb first describes, or a described table of this `name`.
+
+    Parameters
+    ----------
+    file : str
+        A table of any kind that `privnb describe` reads; empty for a table with a description.
+    name : str
+        The name of the table's folder in data/, or the path of its description; if empty, the name of the file.
+    study : str
+        The study of the description that states the roles; empty for the default study.
+    policy : str
+        The first policy: the name of a ready policy, or the path of the owner's file.
+    **board
+        The options of `explorer.explore` for the tab Explore, and its first `setting`.
+
+    Raises
+    ------
+    ValueError, OSError
+        For a file that is not a table, and for a description or a policy that cannot be read.
+    """
+    options = {"study": study, "policy": policy, **board}
+    if not file and description.read_description(path := find_description(name)).get("studies"):
+        return Program(path, **options)
+    columns = your_table(file, name)
+    return Program(columns.table.path, columns, **options)
+
+
+class Program:
+    """The tabs of one table; `widget` is the widget to show.
+
+    Parameters
+    ----------
+    path : Path
+        The description of the table.
+    columns : YourTable, optional
+        The page of the columns; None for a description with studies, whose roles are changed in a text editor.
+    study, policy
+        As in `open_table`.
+    store : str
+        The folder of finished evaluations.
+    tab : str
+        The key of the first tab; by default, the columns of a draft, and otherwise the tab that was open last.
+    setting, **board
+        The first setting and the options of the board.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: YourTable | None = None,
+        *,
+        study: str = "",
+        policy: str = POLICY,
+        store: str = "",
+        setting: Setting | None = None,
+        tab: str = "",
+        **board: Any,
+    ) -> None:
+        from ipywidgets import VBox
+
+        self.columns = columns
+        self.state = AppState(path.resolve(), study or None, policy=policy, store=store)
+        made = (
+            PolicyTab(self.state),
+            ChooseTab(self.state, self.explore),
+            ExploreTab(self.state, setting, **board),
+            CardTab(self.state),
+            ReleaseTab(self.state),
+        )
+        self.tabs: dict[str, Tab] = {each.key: each for each in made}
+        if columns is None:
+            self.tabs = {COLUMNS: StudiesTab(self.state)} | self.tabs
+        else:
+            columns.on_saved = self._described
+        own = {} if columns is None else {COLUMNS: columns.widget}
+        self.places: dict[str, Any] = own | {key: each.widget for key, each in self.tabs.items()}
+        self.titles = {COLUMNS: "Columns"} | {key: each.title for key, each in self.tabs.items()}
+        self._bar = page_class()()
+        self._bar.on_msg(self._receive)
+        self.state.listeners.append(self._changed)
+        self.state.show = self.show
+        self.widget = VBox([self._bar, *self.places.values()])
+        self.widget.add_class("privnb-app")
+        self.show(tab or (COLUMNS if self.state.why_not_described else self.state.tab or "policy"))
+
+    def __repr__(self) -> str:  # never the records
+        return f"Program('{self.state.path.stem}', tab '{self.state.tab}')"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.widget._repr_mimebundle_(**options)
+
+    def show(self, key: str) -> None:
+        """Show one tab and hide the others."""
+        self.state.set("tab", key if key in self.places else COLUMNS)
+        for name, place in self.places.items():
+            place.layout.display = None if name == self.state.tab else "none"
+        self._draw_bar()
+        if self.state.tab in self.tabs:
+            self.tabs[self.state.tab].refresh()
+
+    def explore(self, setting: Setting) -> None:
+        """Show a setting in the tab Explore."""
+        explorer = self.tabs["explore"]
+        assert isinstance(explorer, ExploreTab)
+        self.show(explorer.key)
+        explorer.go(setting)
+
+    def close(self) -> None:
+        """End the processes of the app."""
+        self.state.work.close()
+        explorer = self.tabs["explore"]
+        if isinstance(explorer, ExploreTab) and explorer.board is not None:
+            explorer.board.close()
+
+    def _draw_bar(self) -> None:
+        name, titles = self.state.path.stem, self.titles
+        self._bar.html = str(render_template("program", titles=titles, tab=self.state.tab, name=name))
+
+    def _receive(self, page: Any, content: Any, _: Any) -> None:
+        if content["name"] == "shown":
+            page.send_state("html")
+        elif content["name"] == "tab":
+            self.show(str(content["value"]))
+
+    def _described(self) -> None:
+        """Tell the tabs that the description was saved: the choice, the board and the card are about earlier roles."""
+        self.state.set("path", self.state.path)
+
+    def _changed(self, field: str) -> None:
+        for key, each in self.tabs.items():
+            if field != "tab":
+                each.changed(field, is_shown=key == self.state.tab)

@@ -1,0 +1,74 @@
+"""The tab of the release: the file, its format, and the last questions before it is written."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from privnb.app import tasks
+from privnb.app.state import AppState
+from privnb.app.tab import Tab
+from privnb.app.tasks import Written
+from privnb.publishing import chosen_release
+from privnb.runtime.errors import UsageError
+
+
+class ReleaseTab(Tab):
+    """Write the chosen release with its provenance, its codebook and its card."""
+
+    key, title = "release", "Release"
+
+    def __init__(self, state: AppState) -> None:
+        here = Path.cwd()
+        folder = (here.parent if here.name == "notebooks" else here) / "releases"
+        self.out, self.safe, self.allow = str(folder / f"{state.path.stem}.csv"), False, ""
+        self.written: Written | None = None
+        super().__init__(state)
+
+    def draw(self) -> None:
+        """Draw the form, and the files that were written."""
+        choice = self.state.choice
+        setting = "" if choice is None else choice.found.decision.setting
+        self.put(
+            "body",
+            "release",
+            setting=setting,
+            has_choice=choice is not None,
+            policy="" if choice is None else choice.found.decision.policy.title,
+            stale=self.state.stale(),
+            out=self.out,
+            is_safe=self.safe,
+            allow=self.allow,
+            missing=self.state.signature.missing,
+            written=self.written,
+        )
+
+    def act(self, name: str, value: Any) -> None:
+        """Perform the action of a control."""
+        if name == "out":
+            self.out = str(value).strip()
+        elif name == "safe":
+            self.safe = bool(value)
+        elif name == "allow":
+            self.allow = str(value)
+        elif name == "write":
+            self._write()
+        self.refresh()
+
+    def _write(self) -> None:
+        choice, state = self.state.choice, self.state
+        if choice is None:
+            raise UsageError("there is no choice yet. Search for a release in the tab Choose first.")
+        if stale := state.stale():
+            raise UsageError(stale)
+        out = Path(self.out)
+        out.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        chosen_release.check_place(out, spreadsheet_safe=self.safe)
+        allow = self.allow.strip() or None
+        task = partial(tasks.write, state.path, state.study, choice, state.signature, out.resolve(), self.safe, allow)
+
+        def done(written: Written) -> None:
+            self.written = written
+
+        self.start("Writing the release", task, done)

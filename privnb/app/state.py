@@ -1,0 +1,134 @@
+"""The state that the tabs share: the described table, the policy, the choice under the policy, and the signature."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+from privnb.app.tasks import Choice
+from privnb.datasets import description
+from privnb.datasets.dataset import DatasetDescription
+from privnb.decision import policies
+from privnb.decision.signature import Signature
+from privnb.explorer import pins
+from privnb.explorer.background import BackgroundWorker
+from privnb.runtime.errors import PrivnbError
+
+FILE = "app.json"  # next to the state of the board
+
+
+@dataclass
+class AppState:
+    """The table of the app and everything that its owner has decided so far.
+
+    Nothing here is a record. The description of the table and its pins stay files that the command line reads too; the
+    other fields are kept in a file of the page, so that a page that is loaded again starts where it stopped.
+
+    Parameters
+    ----------
+    path : Path
+        The description of the table.
+    study : str or None
+        The study that states the roles.
+    policy : str
+        The name of a policy, or the path of the owner's file.
+    store : str
+        The folder of finished evaluations, with which a stopped search continues.
+    choice : Choice or None
+        The choice under the policy; None before the search.
+    signature : Signature
+        The statements for the card.
+    is_wanted : bool
+        Whether the owner has asked for a choice, so that a page that is loaded again continues the search.
+    tab : str
+        The tab that is shown.
+    running : str
+        The slow step that runs in the background; empty if there is none.
+    listeners : list of function
+        The functions that are called after a change, with the name of the changed field.
+    show : function
+        The function that shows a tab, given its key.
+    """
+
+    path: Path
+    study: str | None = None
+    policy: str = "ontario-2025"
+    store: str = ""
+    choice: Choice | None = None
+    signature: Signature = field(default_factory=Signature)
+    is_wanted: bool = False
+    running: str = ""
+    tab: str = ""
+    listeners: list[Callable[[str], object]] = field(default_factory=list)
+    show: Callable[[str], object] = field(default=lambda key: None)
+
+    def __post_init__(self) -> None:
+        self.work = BackgroundWorker()
+        kept = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
+        self._file = Path(kept).with_name(FILE) if kept else None
+        self._restore()
+
+    def set(self, name: str, value: object) -> None:
+        """Change a field, keep the state in the file of the page, and tell the tabs."""
+        setattr(self, name, value)
+        self._keep()
+        for listener in self.listeners:
+            listener(name)
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the owner has confirmed the description, so that the table can be loaded."""
+        return self.why_not_described == ""
+
+    @property
+    def why_not_described(self) -> str:
+        """The reason why the table cannot be loaded yet; empty if the description is confirmed and valid."""
+        try:
+            if description.read_description(self.path).get("draft"):
+                return "The description is a draft. Choose the roles of the columns, and save them."
+            _ = DatasetDescription.of(self.path, self.study)
+        except (PrivnbError, OSError) as error:
+            return str(error)
+        return ""
+
+    def digest(self) -> str:
+        """Return a digest of the description, which changes if the roles change; empty if it cannot be read."""
+        try:
+            return description.checksum(self.path)
+        except (PrivnbError, OSError):
+            return ""
+
+    def stale(self) -> str:
+        """Return a sentence if the choice is about an earlier state of the table or of the policy; otherwise, ""."""
+        if self.choice is None:
+            return ""
+        if self.choice.table != self.digest():
+            return "The description of the table has changed since this choice was made. Choose again."
+        if self.choice.policy != self.policy:
+            return "Another policy has been selected since this choice was made. Choose again."
+        try:
+            is_same = policies.read(self.policy).sha256 == self.choice.policy_digest
+        except (PrivnbError, OSError) as error:
+            return str(error)
+        return "" if is_same else "The policy has been edited since this choice was made. Choose again."
+
+    def _keep(self) -> None:
+        if self._file:
+            own = {"path": str(self.path), "policy": self.policy, "is_wanted": self.is_wanted}
+            pins.write_json(self._file, own | {"signature": asdict(self.signature)})
+
+    def _restore(self) -> None:
+        """Restore the state from before the page was loaded again, if it is about the same table."""
+        if self._file is None:
+            return
+        try:
+            held = json.loads(self._file.read_text(encoding="utf-8"))
+            if held["path"] == str(self.path):
+                names = {each.name for each in fields(Signature)}
+                self.signature = Signature(**{name: held["signature"][name] for name in names})
+                self.policy, self.is_wanted = str(held["policy"]), bool(held["is_wanted"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            pass  # the page starts without a choice

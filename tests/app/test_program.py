@@ -1,0 +1,192 @@
+"""The app in tabs without a browser: the steps from the columns to a signed card, and all that can go wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from privnb import compare, read
+from privnb.app import open_table, tasks
+from privnb.app.state import AppState
+from privnb.datasets import description
+from privnb.datasets.dataset import find_description
+from privnb.decision import policies
+from privnb.explorer import pins
+
+ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "cold" if i % 3 else "flu") for i in range(240)]
+TEXT = "name,age,sex,illness\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+STATEMENTS = {"purpose": "research", "legal_basis": "Art. 89", "retention_until": "2030-01-01", "name": "Officer"}
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory):
+    """A described table and a decision about it, made once: `(folder, path, decision)`."""
+    folder = tmp_path_factory.mktemp("owner")
+    (folder / "people.csv").write_text(TEXT)
+    table = read(folder / "people.csv", sensitive="illness")
+    path = table.save("people", folder=folder / "data")
+    from privnb.workbench.table import Table
+
+    found = compare(Table(path), ["k=5", "k=20"], policy="groups-of-3", seeds=1).choose()
+    return folder, path, found
+
+
+@pytest.fixture
+def opened(decided, tmp_path, monkeypatch):
+    """The app of a copy of the table, whose slow steps run at once."""
+    import shutil
+
+    _, path, found = decided
+    monkeypatch.chdir(tmp_path)
+    own = Path(shutil.copytree(path.parent, tmp_path / "data" / "people")) / path.name
+
+    def start(self, task, *, done, failed, progress):
+        progress(0.5, "half")
+        try:
+            result = task()
+        except ValueError as error:
+            failed(str(error))
+        else:
+            done(result)
+
+    monkeypatch.setattr("privnb.explorer.background.BackgroundWorker.start", start)
+    monkeypatch.setattr(
+        tasks, "choose",
+        lambda path, study, policy, store, profile: tasks.Choice(
+            found.found, found.explanation, description.checksum(path), policy
+        ),
+    )  # fmt: skip
+    return open_table("", str(own), policy="groups-of-3")
+
+
+def ask(app, tab, name, value=""):
+    """Do what a control of a tab asks for, and return the text of the tab."""
+    app.show(tab)
+    page = app.tabs[tab]
+    page._receive(page.parts["body"], {"name": name, "value": value}, None)
+    return "".join(part.html for part in page.parts.values())
+
+
+def test_the_tabs_lead_from_the_table_to_a_signed_card(opened, tmp_path):
+    app = opened
+    assert [*app.places] == ["columns", "policy", "choose", "explore", "card", "release"]
+    assert "Publish" in ask(app, "choose", "search")
+    assert app.state.choice is not None
+    for name, value in STATEMENTS.items():
+        text = ask(app, "card", name, value)
+    assert "All statements are filled in." in text
+    assert "<iframe" in ask(app, "card", "preview")
+    assert "Officer" in app.tabs["card"].parts["page"].html
+    ask(app, "release", "out", str(tmp_path / "out" / "release.csv"))
+    text = ask(app, "release", "write")
+    assert "Written: the card states" in text
+    card = json.loads((tmp_path / "out" / "release.csv.card.json").read_text())
+    assert card["signed"]["name"] == "Officer"
+    assert card["signed"]["retention_until"] == "2030-01-01"
+    assert "<dd>Art. 89</dd>" in (tmp_path / "out" / "release.csv.card.html").read_text()
+
+
+def test_no_tab_shows_a_record(opened):
+    app = opened
+    ask(app, "choose", "search")
+    ask(app, "card", "preview")
+    for tab in app.tabs:
+        app.show(tab)
+    html = "".join(part.html for tab in app.tabs.values() for part in tab.parts.values())
+    assert "Zoe" not in html
+
+
+def test_changed_caps_lead_to_another_measured_release_at_once(opened):
+    app = opened
+    ask(app, "choose", "search")
+    policy = policies.read("groups-of-3")
+    place = next(i for i, cap in enumerate(policy.caps) if cap.risk == "identity")
+    text = ask(app, "policy", f"cap {place}", "0.0001")
+    assert "none of the measured releases complies" in text
+    assert "not saved yet" in text
+    assert app.state.policy == "groups-of-3", "only Save changes the policy"
+    text = ask(app, "policy", "save")
+    own = app.state.path.with_name("policy.toml")
+    assert policies.read(own).caps[place].at_most == 0.000001
+    assert app.state.policy == str(own)
+    assert "Another policy has been selected" in ask(app, "choose", "profile", "quick")
+    policies.write_policy(policies.read("k-5"), own)
+    assert policies.read(own).caps == policies.read("k-5").caps
+
+
+@pytest.mark.parametrize("value", ["-1", "101", "much", ""])
+def test_a_cap_that_is_no_percentage_changes_nothing(opened, value):
+    text = ask(opened, "policy", "cap 0", value)
+    assert "a cap must be a number of percent from 0 to 100" in text
+    assert opened.tabs["policy"].policy == policies.read("groups-of-3")
+
+
+def test_a_choice_about_an_earlier_description_is_not_written(opened, tmp_path):
+    app = opened
+    ask(app, "choose", "search")
+    path = app.state.path
+    path.write_text(path.read_text() + "\n# edited elsewhere\n")
+    assert "has changed since this choice was made" in ask(app, "release", "write")
+    assert not (tmp_path / "releases").exists()
+    assert "has changed since this choice was made" in ask(app, "card", "preview")
+
+
+def test_a_policy_that_vanishes_is_said_on_each_tab(opened):
+    app = opened
+    ask(app, "choose", "search")
+    ask(app, "policy", "min_class_size", "4")
+    ask(app, "policy", "save")
+    ask(app, "choose", "search")
+    Path(app.state.policy).unlink()
+    for tab in ("choose", "card", "release"):
+        app.show(tab)
+        assert "there is no file" in "".join(part.html for part in app.tabs[tab].parts.values()), tab
+
+
+def test_a_step_waits_for_a_running_one_and_can_be_stopped(opened, monkeypatch):
+    app = opened
+    stopped = []
+    monkeypatch.setattr("privnb.explorer.background.BackgroundWorker.start", lambda self, task, **_: None)
+    monkeypatch.setattr("privnb.explorer.background.BackgroundWorker.stop", lambda self: stopped.append(True))
+    ask(app, "choose", "search")
+    assert app.state.running == "Searching for a release"
+    assert "still runs. Wait until it is done" in ask(app, "choose", "search")
+    text = ask(app, "choose", "cancel")
+    assert stopped
+    assert "was stopped" in text
+    assert not app.state.running
+    assert not app.state.is_wanted
+
+
+def test_a_draft_opens_at_its_columns_and_no_step_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(TEXT)
+    app = open_table("people.csv")
+    assert app.state.tab == "columns"
+    assert "is a draft" in ask(app, "choose", "search")
+    app.show("explore")
+    assert "is a draft" in app.tabs["explore"].parts["body"].html
+
+
+def test_a_description_with_studies_offers_them():
+    app = open_table("", "adult", study="sramka")
+    assert app.columns is None
+    app.show("columns")
+    text = ask(app, "columns", "study", "li-li")
+    assert app.state.study == "li-li"
+    assert "adult.toml" in text
+
+
+def test_a_page_that_is_loaded_again_keeps_what_was_stated(tmp_path, monkeypatch):
+    monkeypatch.setenv(pins.STATE, str(tmp_path / "board.json"))
+    path = find_description("hypertension").resolve()
+    from dataclasses import replace
+
+    state = AppState(path)
+    state.set("signature", replace(state.signature, purpose="research"))
+    state.set("policy", "k-5")
+    again = AppState(path)
+    assert (again.signature.purpose, again.policy) == ("research", "k-5")
+    assert AppState(find_description("twelve").resolve()).policy == "ontario-2025"
+    (tmp_path / "app.json").write_text("{")
+    assert AppState(path).signature.purpose == ""

@@ -1,0 +1,36 @@
+"""The statements of the person who signs a card: what is refused, and where they stand on the card."""
+
+import pytest
+
+from privnb.decision.signature import Signature
+from privnb.runtime.errors import UsageError, UsageTypeError
+
+
+def test_empty_fields_are_listed():
+    assert Signature(purpose="research", date="2026-01-01").missing == ["legal_basis", "retention_until", "name"]
+    assert Signature("a", "b", "2030-01-01", "c").missing == []
+
+
+def test_line_breaks_are_joined():
+    assert Signature(purpose="two\n  lines").facts()["purpose"] == "two lines"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"retention_until": "in a year"},
+            "`retention_until` must be a day such as 2027-12-31, or empty; got 'in a year'",
+        ),
+        ({"date": "31.12.2027"}, "`date` must be a day"),
+        ({"name": "x" * 501}, "`name` must have at most 500 characters; got 501"),
+    ],
+)
+def test_an_invalid_field_is_refused(given, words):
+    with pytest.raises(UsageError, match=words):
+        Signature(**given)
+
+
+def test_a_field_must_be_text():
+    with pytest.raises(UsageTypeError, match="purpose"):
+        Signature(purpose=1)
