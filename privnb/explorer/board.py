@@ -23,6 +23,7 @@ from privnb.explorer.pinned_files import FileReading
 from privnb.explorer.pins import FilePin
 from privnb.explorer.reach import count_reachable
 from privnb.explorer.readings import Reading
+from privnb.explorer.role_saving import find_role_change
 from privnb.explorer.session import DOING, FIELDS, SOON, Pin, Session, is_possible, parse_setting
 from privnb.explorer.setting import LETTERS, Setting, check_setting, inactive_controls, setting_label, why_not_mined
 from privnb.explorer.side_by_side import Compared
@@ -36,7 +37,7 @@ from privnb.runtime.validation import validated
 __all__ = ["Board", "explore", "parse_setting"]
 
 PANELS = ("published", "boxes", "kept", "worst", "gained")  # drawn from a reading
-PAGES = ("form", "actions", "state", "risks", *PANELS, "place", "listed", "compare", "take")
+PAGES = ("form", "actions", "roles", "state", "risks", *PANELS, "place", "listed", "compare", "take")
 DIRECTIONS = ("across", "up")  # of the picture of boxes
 
 
@@ -175,6 +176,8 @@ class Board(Session):
         if self._state_file:
             state = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy}
             self._soon("state", partial(kept.write_json, Path(self._state_file), state), SOON)
+        change = find_role_change(self.dataset, self.setting, self.source)
+        self._put("roles", render_template("roles", change=change, saved=self.saved_roles))
         undo = self.changes[-1][0] if self.changes else ""
         pinned = self.setting in self.pinned
         self._soon("compare", self._compare, SOON)
@@ -275,6 +278,15 @@ class Board(Session):
         shown = {"terms": reading.terms, "formats": saving.FORMATS, "format": self.format, "message": self.message}
         return render_template("taken", refused=False, code=code, command=command, **shown)
 
+    def _take_dataset(self, dataset: Dataset) -> None:
+        self.saved_roles = (
+            "The roles are saved in the description, and this page uses them. Other cells of the notebook still use "
+            "the former roles: run the notebook again to change that."
+        )
+        self.place.clear()
+        self.place.dataset = dataset
+        super()._take_dataset(dataset)
+
     def _put(self, name: str, html: str) -> None:
         self._pages[name].html = str(html)
 
@@ -321,6 +333,8 @@ class Board(Session):
             self.sweep(self.letter)
         elif name == "save":
             self.save(self.format)
+        elif name == "save-roles":
+            self.save_roles()
         elif name in ("pin", "undo", "cancel", "again", "compare", "resume"):
             getattr(self, name)()
 

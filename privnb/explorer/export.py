@@ -35,7 +35,7 @@ def write_code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
     """
     setting = check_setting(setting, dataset)
     made, own = make_sanitizer(setting, dataset), _changed_roles(setting, dataset)
-    name, study, records = _parse_source(dataset, source)
+    name, study, records = parse_source(dataset, source)
     given = f", {study!r}" * bool(study) + f", records={records}" * bool(records)
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
@@ -73,7 +73,7 @@ def write_command(
         For an invalid setting.
     """
     setting = check_setting(setting, dataset)
-    name, study, records = _parse_source(dataset, source)
+    name, study, records = parse_source(dataset, source)
     usual = {"study": "", "records": 0, **asdict(Setting()), "min_count": withholding.LIMIT}
     asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _changed_roles(setting, dataset)
     idle = [letter for letter in LETTERS if letter not in setting.bounds]
@@ -97,7 +97,7 @@ def _changed_roles(setting: Setting, dataset: Dataset) -> dict[str, str]:
     return {"quasi_identifiers": setting.quasi_identifiers, "sensitive": setting.sensitive}
 
 
-def _parse_source(dataset: Dataset, source: str | os.PathLike[str]) -> tuple[str, str, int]:
+def parse_source(dataset: Dataset, source: str | os.PathLike[str]) -> tuple[str, str, int]:
     """Return the arguments of `load`: name or path, study, and the number of records of a sample, or 0."""
     whole, *sample = re.split(r" \((\d+) records\)$", dataset.name)
     name, _, study = whole.partition("/")

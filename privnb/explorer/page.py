@@ -75,8 +75,7 @@ def lay_out(pages: Mapping[str, Any], chart: Any) -> Any:
         column.add_class("privnb-column")
     grid = GridBox(columns)
     grid.add_class("privnb-grid")
-    board = VBox(
-        [pages["form"], pages["actions"], pages["state"], pages["risks"], grid, pages["compare"], pages["take"]]
-    )
+    above = [pages[name] for name in ("form", "actions", "roles", "state", "risks")]
+    board = VBox([*above, grid, pages["compare"], pages["take"]])
     board.add_class("privnb-board")
     return board

@@ -5,7 +5,7 @@ Counting shows no progress, because the board does not have a place for a bar.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Protocol
@@ -334,7 +334,7 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
         count_rows(made, setting.sensitive, setting.bounds),
         min_count,
         sizes=count_class_sizes(release, min_count),
-        rows=_sample_rows(made, names, setting),
+        rows=_sample_rows(made),
         note=" ".join(filter(None, [release.provenance.note, why, as_is])),
         exact=_exact_columns(release),
         each=_describe_row(release),
@@ -346,14 +346,9 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
     )
 
 
-def _sample_rows(made: Case, exposed: Sequence[str], setting: Setting) -> pd.DataFrame | str:
+def _sample_rows(made: Case) -> pd.DataFrame | str:
     """Return a dozen sanitized rows, or a sentence on why no rows are shown."""
     release = made.release
-    if setting.sensitive in exposed:
-        return (
-            f"No rows are shown, because they contain exact values of '{setting.sensitive}', and the dataset describes "
-            "this attribute as known to an adversary."
-        )
     if release.has_unprotected_rows and release.provenance.rows is Rows.SYNTHETIC:
         return "No rows are shown, because a synthetic row may still resemble the record of a real person."
     if release.has_unprotected_rows:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.parameters import parse_numbers
-from privnb.explorer import controls, panels, risks, saving
+from privnb.explorer import controls, panels, risks, role_saving, saving
 from privnb.explorer.background import BackgroundWorker
 from privnb.explorer.pinned_files import FileReading, measure_file_risks, mine_file, read_file, read_files
 from privnb.explorer.pins import FilePin, Pins, find_trouble, pin_file
@@ -43,9 +43,9 @@ RELEASES = "releases"  # the folder of saved releases, next to the notebook
 FIELDS = get_type_hints(Setting)
 DOING = {
     "miner": "Miner", "risks": "Risks", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings",
-    "save": "Saving", "file": "Reading the file", "files": "Pinned files", "compare": "Comparison",
+    "save": "Saving", "roles": "Roles", "file": "Reading the file", "files": "Pinned files", "compare": "Comparison",
 }  # fmt: skip
-PERSISTENT = ("sweep", "save", "pins", "file", "files")  # tasks that continue while controls move
+PERSISTENT = ("sweep", "save", "roles", "pins", "file", "files")  # tasks that continue while controls move
 Pin = Setting | FilePin
 
 
@@ -109,7 +109,7 @@ class Session:
         self.curve: list[Setting] = []
         self.reading: Reading | None = None
         self.seconds = 0.0
-        self.message = self.fault = ""
+        self.message = self.fault = self.saved_roles = ""
         self._offered = list_choices(dataset)
         self.comparing, self.is_paused, self.file_trouble = False, False, ""
         self._file_readings: dict[tuple[Any, ...], FileReading] = {}
@@ -319,6 +319,15 @@ class Session:
         task = partial(saving.save_release, self.dataset, self.setting, folder, format)
         self._start("save", task, partial(self._saved, panels.describe_exact_columns(*self.reading.exact)))
 
+    def save_roles(self) -> None:
+        """Write the roles of the setting into the description of the table, and load the table with these roles.
+
+        While a release or roles are being written, the call has no effect.
+        """
+        if self._doing not in ("save", "roles"):
+            task = partial(role_saving.save_roles, self.dataset, self.setting, self.source)
+            self._start("roles", task, self._take_dataset)
+
     def close(self) -> None:
         """End the processes of the board."""
         self.work.close()
@@ -336,7 +345,7 @@ class Session:
 
     def _set(self, setting: Setting) -> None:
         """Show a setting at once and count it soon after, so that many key presses cause only one count."""
-        self.setting, self.reading, self.message, self.fault = setting, None, "", ""
+        self.setting, self.reading, self.message, self.fault, self.saved_roles = setting, None, "", "", ""
         if self._doing not in PERSISTENT:
             self._stop()
         self._failed.pop(setting, None)
@@ -550,6 +559,16 @@ class Session:
         self._doing, self.message = "", f"Saved as {' and '.join(places)}. {exact}".rstrip()
         self._draw()
         self._go_on()
+
+    def _take_dataset(self, dataset: Dataset) -> None:
+        """Continue with the same setting on a dataset with other roles; earlier results were for other roles."""
+        self.work.close()
+        self.dataset, self.work, self._doing = dataset, BackgroundWorker(dataset), ""
+        self.setting = check_setting(change_setting(self.setting), dataset)
+        self._offered, self.curve, self.reading = list_choices(dataset), [], None
+        for results in (self._mined, self._failed, self._before):
+            results.clear()
+        self._count()
 
     def _going(self, *message: Any) -> None:
         self._progress = message
