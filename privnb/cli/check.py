@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -484,9 +485,14 @@ def _verdict(subject: _Subject) -> _Gate:
 
 def _notices(args: Namespace, subject: _Subject, lost: str | None) -> list[Notice]:
     """Return warnings about a table and its grades."""
+    from privnb.microdata.provenance import INVENTED
     from privnb.microdata.schema import Role
+    from privnb.runtime.wording import line
 
     table, schema, found = subject.table, subject.schema, list[Notice]()
+    if subject.done.get("declared") == INVENTED or (subject.described and subject.described.schema.invented):
+        today = datetime.date.today().isoformat()
+        found.append(Notice(line("microdata/declared", "invented", today), "declared-invented"))
     lacking, strange = list[str](), list[str]()
     if subject.described:
         lacking = [name for name in subject.described.schema.quasi_identifiers if name not in table.names]

@@ -344,6 +344,7 @@ class DatasetDescription(NamedTuple):
         described = Schema(
             path.stem,
             tuple(_about(name, _attribute, path.parent, name, entry, mark) for name, entry in text["columns"].items()),
+            text["dataset"].get("invented", False),
         )
         study = study or text["dataset"].get("default_study")
         choice = _study(path, text, study)

@@ -154,7 +154,12 @@ KEYS = TomlTable(
     {
         "draft": Value("true or false", lambda value: isinstance(value, bool)),
         "dataset": TomlTable(
-            dict.fromkeys(("name", "title", "description", "source", "licence", "citation", "default_study"), TEXT),
+            {
+                **dict.fromkeys(
+                    ("name", "title", "description", "source", "licence", "citation", "default_study"), TEXT
+                ),
+                "invented": Value("true or false", lambda value: isinstance(value, bool)),
+            },
             open=True,
         ),
         "files": TomlTables(

@@ -71,7 +71,8 @@ def explore(
     policy : str
         The initial policy of the gauges: the name of a policy of the package, or the path of the owner's TOML file.
     min_count : int
-        Numbers about fewer people are withheld.
+        Numbers about fewer people are withheld. If the description declares the records invented, the board withholds
+        nothing, and this is the limit of the report that the board proposes.
 
     Raises
     ------
@@ -155,8 +156,8 @@ class Board(Session):
         off = inactive_controls(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
         self.letter = self.letter if self.letter in letters else next(iter(letters), "")
-        reachable = count_reachable(self.dataset, self.setting)
-        shown = {"form": controls.render_controls(self.setting, self._offered, off, reachable)}
+        reachable, invented = count_reachable(self.dataset, self.setting), self.dataset.schema.invented
+        shown = {"form": controls.render_controls(self.setting, self._offered, off, reachable, invented)}
         if self.reading:
             without, failed = why_not_mined(self.setting, self.dataset), self._failed.get(self.setting, "")
             shown["published"] = panels.render_published(self.reading)
@@ -274,7 +275,7 @@ class Board(Session):
         if reading.refused:
             return render_template("taken", refused=True)
         code = export.write_code(self.dataset, self.setting, self.source)
-        command = export.write_command(self.dataset, self.setting, self.source, self.min_count)
+        command = export.write_command(self.dataset, self.setting, self.source, self.report_min_count)
         shown = {"terms": reading.terms, "formats": saving.FORMATS, "format": self.format, "message": self.message}
         return render_template("taken", refused=False, code=code, command=command, **shown)
 

@@ -13,6 +13,7 @@ from privnb.explorer.html import render_template
 from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS, Setting
 from privnb.runtime.names import parse_names
 from privnb.runtime.registry import first_sentence
+from privnb.runtime.wording import line
 from privnb.sanitizers import catalogue
 
 MEANINGS = {
@@ -46,8 +47,9 @@ def render_controls(
     offered: Mapping[str, Sequence[str]],
     idle: Mapping[str, str],
     reachable: Mapping[str, int] = MappingProxyType({}),
+    invented: bool = False,
 ) -> Markup:
-    """Render the controls of a setting.
+    """Render the controls of a setting, below a permanent line if the records are declared `invented`.
 
     `offered`, `idle` and `reachable` are the results of `setting.list_choices`, `setting.inactive_controls` and
     `reach.count_reachable`.
@@ -58,6 +60,7 @@ def render_controls(
         setting=setting,
         offered=offered,
         idle=idle,
+        invented=line("microdata/declared", "on_screen") if invented else "",
         kinds={each: kinds[each].title for each in offered["sanitizer"]},
         known=parse_names(setting.quasi_identifiers),
         meaning=first_sentence(setting.kind),

@@ -53,7 +53,7 @@ from privnb.measures.disclosure.summary import reveals_small_count
 from privnb.measures.utility.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import count_people_by_group
-from privnb.microdata.release import Release
+from privnb.microdata.release import Release, sort_by_content
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import grade_release
@@ -116,6 +116,7 @@ SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerabil
 
 
 MAX_READINGS = 500  # in the cache
+SAMPLE_ROWS = 12
 CHANGE_TEXTS = {"noisy": ", with noise", "perturbed": ", with changed values"}
 
 
@@ -349,6 +350,8 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
 def _sample_rows(made: Case) -> pd.DataFrame | str:
     """Return a dozen sanitized rows, or a sentence on why no rows are shown."""
     release = made.release
+    if release.schema.invented and isinstance(made.min_count, withholding.ScreenLimit):
+        return _invented_rows(made)
     if release.has_unprotected_rows and release.provenance.rows is Rows.SYNTHETIC:
         return "No rows are shown, because a synthetic row may still resemble the record of a real person."
     if release.has_unprotected_rows:
@@ -356,6 +359,14 @@ def _sample_rows(made: Case) -> pd.DataFrame | str:
     # Other people for each setting, because several releases of the same people reveal more than each of them.
     shown = release.show(rng=made.stream("show"), min_count=made.min_count)
     return f"No rows are shown, because each has fewer than {made.min_count} people." if shown.empty else shown
+
+
+def _invented_rows(made: Case) -> pd.DataFrame:
+    """Return a dozen whole rows of a release of records that are declared invented, as `publish` would order them."""
+    rows = sort_by_content(made.release.table)
+    generator = np.random.default_rng(made.stream("show"))
+    drawn = generator.choice(len(rows), min(SAMPLE_ROWS, len(rows)), replace=False)
+    return rows.iloc[np.sort(drawn)].reset_index(drop=True).round(1)
 
 
 def _describe_row(release: Release) -> str:

@@ -1,6 +1,7 @@
 """The release of a setting as files: notices and refusals before the release is saved, and the provenance."""
 
 import contextlib
+import datetime
 import hashlib
 import json
 import re
@@ -76,7 +77,9 @@ def export_terms(dataset: Dataset, setting: Setting, release: Release, allow: st
     formulas = Formulas(tuple(name for name in schema.published if holds_formula([name, *_texts(release, name)])))
     bucketized, exact = release.buckets is not None, f"The release has exact quasi-identifiers: {', '.join(known)}."
     certain = [each for each in verdict.notices if isinstance(each, CertainValue)]
+    claim = release.provenance.state_declaration(datetime.date.today().isoformat())
     notices = [
+        (claim, claim),
         *((True, str(notice)) for notice in certain),
         (
             release.provenance.simulation,

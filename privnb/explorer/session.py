@@ -89,7 +89,8 @@ class Session:
 
     `setting` is the current setting; `reading` holds its counts, or None until the counts are made; `mined` holds the
     results of the miner, or None until the miner is done; `curve` holds the settings of the last sweep; `message`
-    states the files that were saved; and `fault` is the last error.
+    states the files that were saved; and `fault` is the last error. `min_count` is the limit of the screen, and
+    `report_min_count` is the limit of reports.
     """
 
     def __init__(
@@ -102,8 +103,11 @@ class Session:
         source: str | os.PathLike[str],
         min_count: int = withholding.LIMIT,
     ) -> None:
-        self.min_count = withholding.check_min_count(min_count)
-        self.dataset, self.store, self.source = dataset, store, source
+        self.report_min_count = withholding.check_min_count(min_count)
+        is_invented = dataset.schema.invented
+        self.min_count = withholding.limit_on_screen(is_invented, self.report_min_count)
+        # Numbers that a file must withhold are not stored.
+        self.dataset, self.store, self.source = dataset, "" if is_invented else store, source
         self.setting, self.pins, self.work = check_setting(setting, dataset), Pins(pins), BackgroundWorker(dataset)
         self.changes: list[tuple[str, Callable[[], object]]] = []  # each change in words, and how to undo it
         self.curve: list[Setting] = []

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, Self
 from privnb.microdata.treatment import Rows, Treatment, select_columns
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageTypeError
+from privnb.runtime.wording import line
 
+INVENTED = "invented"  # the value of `declared` if the owner declares that the records are invented
 PLAIN = (str, int, float, bool, dict, type(None))  # other parameters, such as models, are exported as their `repr`
 
 
@@ -71,8 +73,8 @@ class Provenance:
     the sanitizer can use this fact to exclude rows. `global_recoding` states whether all cells with the same value are
     published in the same way. If it is True, an adversary who knows a value also knows the published cell. `simulation`
     states whether random numbers were drawn with a seed. If so, the release is not for publication, because the seed
-    could undo the draws. `note` explains the release in one or two sentences if the labels do not show how the release
-    was made.
+    could undo the draws. `invented` states whether the owner declares the records invented. `note` explains the release
+    in one or two sentences if the labels do not show how the release was made.
     """
 
     dataset: str
@@ -85,6 +87,7 @@ class Provenance:
     equal_records_alike: bool = True
     global_recoding: bool = False
     simulation: bool = False
+    invented: bool = False
     note: str = ""
     seed: object = field(default=None, repr=False)
 
@@ -104,6 +107,13 @@ class Provenance:
         """The names of the altered columns in which all cells with the same value are published in the same way."""
         return [*select_columns(self.columns, "perturbed")] if self.global_recoding else []
 
+    def state_declaration(self, date: str) -> str:
+        """Return sentences about the owner's claim that the records are invented; empty without this claim.
+
+        `date` is the day of the output that contains the sentences, such as "2026-11-30".
+        """
+        return line("microdata/declared", "invented", date) if self.invented else ""
+
     def public(self) -> dict[str, Any]:
         """Return all facts of the provenance as plain values, except the seed, which could undo the noise."""
         return {
@@ -119,4 +129,5 @@ class Provenance:
             "use": "simulation: not for publication" if self.simulation else "release",
             "note": self.note,
             **({"recoded": self.recoded} if self.recoded else {}),
+            **({"declared": INVENTED} if self.invented else {}),
         }

@@ -186,7 +186,7 @@ class Microdata(_Coded):
             replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
             for each in self.schema.attributes
         )
-        schema = Schema(self.schema.dataset, tuple(attributes))
+        schema = replace(self.schema, attributes=tuple(attributes))
         return replace(self, table=assign_columns(self.cells, labels), schema=schema)
 
 

@@ -579,6 +579,8 @@ class Schema:
     dataset : str
         The name of the dataset, which errors contain.
     attributes : tuple of Attribute
+    invented : bool
+        Whether the owner declares in the description that the records are invented; privnb cannot check this claim.
 
     Raises
     ------
@@ -589,9 +591,11 @@ class Schema:
 
     dataset: str
     attributes: tuple[Attribute, ...]
+    invented: bool = False
 
     def __post_init__(self) -> None:
         expect.text("dataset", self.dataset, "the dataset")
+        expect.kind("invented", self.invented, bool)
         expect.all_of("attributes", self.attributes, Attribute)
         check_name("dataset", self.dataset)
         for attribute in self.attributes:
@@ -663,7 +667,7 @@ class Schema:
             replace(each, role=Role.QUASI_IDENTIFIER, cannot_be_known="") if each.name in names else each
             for each in self.attributes
         )
-        return Schema(self.dataset, tuple(known))
+        return replace(self, attributes=tuple(known))
 
     @property
     def person(self) -> str | None:
@@ -739,7 +743,7 @@ class Schema:
             for a in self.attributes
             if a.name in roles
         )
-        return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
+        return replace(self, attributes=tuple(a for a in chosen if a.role is not Role.UNUSED))
 
     def check(self, table: pd.DataFrame, least: int = 2, times: pd.Series | None = None) -> None:
         """Raise SchemaError unless `table` has exactly the schema's columns, with values in the columns' domains.

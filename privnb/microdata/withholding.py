@@ -29,15 +29,33 @@ Shown = tuple[float, float, float]  # a number or NaN, and its interval or bound
 LIMIT = MIN_COUNT
 
 
+class ScreenLimit(int):
+    """The limit 1, with which a screen withholds nothing; `limit_on_screen` alone makes it."""
+
+
+def limit_on_screen(is_invented: bool, limit: int = LIMIT) -> int:
+    """Return the smallest count of people that a screen shows: 1 for records that are declared invented, else `limit`.
+
+    Use the result only for what the owner sees on a screen. Files for others keep the limit, because privnb cannot
+    check the declaration.
+
+    >>> limit_on_screen(False), limit_on_screen(True)
+    (10, 1)
+    """
+    return ScreenLimit(1) if is_invented else check_min_count(limit)
+
+
 def check_min_count(limit: Any, name: str = "min_count") -> int:
     """Return `limit`, the smallest count of people that is shown, as an int; errors contain the parameter `name`.
 
-    Raises ValueError unless `limit` is a whole number of at least 2. With a smaller limit, counts of a single person
-    would be shown.
+    Raises ValueError unless `limit` is a whole number of at least 2, or a result of `limit_on_screen`. With a smaller
+    limit, counts of a single person would be shown.
 
     >>> check_min_count(10)
     10
     """
+    if isinstance(limit, ScreenLimit):
+        return limit
     if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 2:
         raise UsageError(
             f"{name} must be a whole number of at least 2; got {expect.describe_value(limit)}: a count of 1 is a "

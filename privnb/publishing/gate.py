@@ -946,6 +946,7 @@ def read_provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
         columns=columns,
         global_recoding=bool(done.get("recoded")),
         rows=Rows(done.get("rows", str(Rows.RECORDS))),
+        invented=schema.invented,
     )
 
 

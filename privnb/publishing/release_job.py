@@ -221,7 +221,9 @@ class PublishedTable:
         """
         own = [Notice(release.provenance.note, "sanitizer-note")] if release.provenance.note else []
         wider = (*(each.notice for each in outside), *_suppressed(outside, release))
-        notes = (*remarks, *wider, *own, *formulas.sentences)
+        claim = release.provenance.state_declaration(made["at"][:10])
+        declared = [Notice(claim, "declared-invented")] if claim else []
+        notes = (*declared, *remarks, *wider, *own, *formulas.sentences)
         stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         stated["gate"] = verdict.data()
         if outside:

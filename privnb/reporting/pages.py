@@ -85,8 +85,10 @@ def make(
     parameters = _parameters(chosen)
     changed = [row for row in parameters if row["value"] != row["default"] and row["name"] != "DATASET"]
     asked = list(dict.fromkeys(shlex.quote(f"{row['name']}={row['value']}") for row in changed))  # each once
+    dataset, date = _dataset(chosen), datetime.date.today().isoformat()
+    templates.globals["claim"] = line("microdata/declared", "invented", date) if dataset.get("invented") else ""
     about = {
-        "dataset": _dataset(chosen),
+        "dataset": dataset,
         "roles": _roles(chosen, results or {}),
         "parameters": parameters,
         "asked": asked,
@@ -112,7 +114,7 @@ def make(
     files["index.html"] = rendered(
         "index",
         **about,
-        date=datetime.date.today().isoformat(),
+        date=date,
         groups=groups,
         d=decided and decided["answer"]["data"],
         decided=decided,

@@ -21,6 +21,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "cells-suppressed": "how many cells of a widened column the release suppresses",
         "model-read-as": "how a model in words was understood",
         # the release
+        "declared-invented": "the owner declares that the records are invented",
         "sanitizer-note": "a note of the sanitizer on the release",
         "columns-as-bounds": "which columns are written as two columns of bounds",
         "members-not-named": "labels stand for values that the codebook does not name",

@@ -427,6 +427,7 @@ class Sanitizer(Validated, ABC):
                 drawn or self.draws or buckets is not None or select_columns(stated, "noisy") or rows is Rows.SYNTHETIC
             ),
             seed=None if isinstance(rng, Generator) else rng,
+            invented=dataset.schema.invented,
             **facts,
         )
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)

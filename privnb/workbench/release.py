@@ -15,17 +15,20 @@ from privnb.evaluation.risks import build_questions
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
+from privnb.microdata.withholding import limit_on_screen
 from privnb.publishing import from_files
 from privnb.publishing.chosen_release import MEMORY
 from privnb.publishing.release_job import PublishedTable
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness
+from privnb.runtime.wording import line
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
 from privnb.workbench.views import Noun, view
 
+MAX_ROWS = 12  # rows of an invented table in a notebook
 MAX_EXAMPLES = 3  # the maximum number of labels in the row of a column
 UTILITY = ("certainty_penalty", "average_class_size")
 
@@ -34,7 +37,7 @@ class SanitizedTable(Noun):
     """A release of a table in memory, for the owner of the table.
 
     `Table.sanitize` makes such a release. A notebook shows the treatment of each column, the size of the smallest class
-    and the claims, but no rows.
+    and the claims, but no rows, unless the description declares the records invented.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class SanitizedTable(Noun):
             if name not in release.cells:
                 continue
             labels = release.cells[name].value_counts()
-            labels = labels[labels >= 10].index[:MAX_EXAMPLES]
+            labels = labels[labels >= limit_on_screen(release.schema.invented)].index[:MAX_EXAMPLES]
             before = data.cells[name].nunique() if name in data.cells else 0
             rows.append(
                 {
@@ -103,10 +106,13 @@ class SanitizedTable(Noun):
                 "It was drawn with a seed, so it is an experiment and must not be published. `write` draws again "
                 "without a seed."
             )
+        if release.schema.invented:
+            said.append(line("microdata/declared", "on_screen"))
         return [*said, *filter(None, [release.provenance.note])]
 
     def _repr_html_(self) -> str:
-        return view(self.sentences, self.columns)
+        rows = {f"{len(self.frame):,} rows": self.frame.head(MAX_ROWS)} if self.release.schema.invented else {}
+        return view(self.sentences, self.columns, rows)
 
     def plot(self) -> Any:
         """Return a chart of the number of people who share each published combination."""

@@ -27,6 +27,7 @@ from privnb.runtime.names import suggest
 from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import strong
 from privnb.runtime.validation import Randomness, instead, optional, validated
+from privnb.runtime.wording import line
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench import sources
 from privnb.workbench.views import Noun, view
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from privnb.workbench.release import SanitizedTable
 
 Names = str | Sequence[str]
+MAX_RECORDS = 12  # invented records in a notebook
 RoleNames = Annotated[Mapping[str, Any] | None, optional(instead(Mapping, 'Give {"zip": "quasi-identifier"}.'))]
 ASSUMED = {  # assumptions about a table that its owner can change, by a stable code
     "no-sensitive-column": (
@@ -57,7 +59,7 @@ class Table(Noun):
     """A table with a role for each column, from which all other objects of the workbench are made.
 
     The function `read` returns a table. A notebook shows the columns, their roles and the share of unique people, but
-    no cells of records.
+    no cells of records, unless the description declares the records invented.
 
     Attributes
     ----------
@@ -164,10 +166,13 @@ class Table(Noun):
         of = "" if data.people is None else f" of {people:,} people"
         answer = f"{len(data):,} records{of} and {len(self.frame):,} columns."
         alone = round(self.unique * people)
-        few = 0 < alone < 10 or 0 < people - alone < 10
+        is_invented = data.schema.invented
+        few = not is_invented and (0 < alone < 10 or 0 < people - alone < 10)
         share = "a share of people that is withheld" if few else f"{write_percent(self.unique)} of people"
         known = f"An adversary who knows {', '.join(names)} singles out {share} in the table as it is."
-        return view([strong(self.name) + f": {answer}", known, *self.notes], self.frame)
+        declared = [line("microdata/declared", "on_screen")] if is_invented else []
+        records = {f"{len(data):,} invented records": data.table.head(MAX_RECORDS)} if is_invented else {}
+        return view([strong(self.name) + f": {answer}", known, *declared, *self.notes], self.frame, records)
 
     def plot(self) -> Any:
         """Return a chart of the share of people who are unique, by the number of attributes that an adversary knows."""

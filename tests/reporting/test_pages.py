@@ -397,3 +397,35 @@ def test_a_large_loss_comes_directly_after_the_name_of_the_release_and_a_reason_
         "The policy gives this reason for its choice: Users hardly notice it."
         in Worded("decision/decision", decided).data
     )
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_each_page_of_a_report_names_the_claim_that_records_are_invented(tmp_path, declared):
+    path = tmp_path / "town.toml"
+    path.write_text(
+        f"""
+[dataset]
+name = "town"
+invented = {str(declared).lower()}
+[[files]]
+path = "town.csv"
+[columns]
+age = {{ role = "quasi-identifier", domain = {{ low = 0, high = 99 }} }}
+""",
+        encoding="utf-8",
+    )
+    values = {"values": {"DATASET": "town"}, "parameters": {"DATASET": SimpleNamespace(default="", meaning="")}}
+    notebook = SimpleNamespace(name="01_a", path=path, described=path, says=lambda _, default: default, **values)
+    executed = {"01_a": nbformat.writes(nbformat.v4.new_notebook(cells=[cell(ANSWER, "answer")]))}
+    files = pages.make([notebook], executed, None, None)
+    claim = "The owner of the table declares that its records are invented. Its description contains this claim on 20"
+    for name in ("index.html", "about.html", "01_a.html"):
+        assert (claim in rendering.strip_tags(files[name])) == declared, name
+
+
+@pytest.mark.parametrize("done", [{"declared": "invented"}, {}])
+def test_a_card_names_the_claim_that_records_are_invented(done):
+    content = deepcopy(CARD["data"])
+    content["done"] |= done
+    page = rendering.strip_tags(release_card.page(Card(content)))
+    assert (f"description contains this claim on {content['made']}; privnb cannot check it" in page) == bool(done)

@@ -154,6 +154,7 @@ def anonymize_marginals(
         sanitizer=f"anonymize_marginals({', '.join(map(repr, [sets, *models]))})",
         parameters={"sets": sets, "models": models, "exact": exact},
         claims=models,
+        invented=dataset.schema.invented,
         note="" if release is None else f"Checked together with {release.provenance.sanitizer}.",
     )
     return Marginals(tuple(published), dataset.schema, check.hierarchies, provenance)
