@@ -16,6 +16,7 @@ from privnb.datasets.dataset import Dataset, Source
 from privnb.evaluation.samples import sample_large_table
 from privnb.evaluation.store import Folder
 from privnb.explorer import controls, export, gauges, panels, pins as kept, saving, side_by_side
+from privnb.explorer.exercises import BoardState, Lesson, has_exercises
 from privnb.explorer.frontier_panel import FrontierPanel
 from privnb.explorer.html import render_template
 from privnb.explorer.page import lay_out, page_class
@@ -39,6 +40,8 @@ __all__ = ["Board", "explore", "parse_setting"]
 PANELS = ("published", "boxes", "kept", "worst", "gained")  # drawn from a reading
 PAGES = ("form", "actions", "roles", "state", "risks", *PANELS, "place", "listed", "compare", "take")
 DIRECTIONS = ("across", "up")  # of the picture of boxes
+LEARN = "learn"  # the page of the exercises, which only small invented tables have
+ANSWER = "answer-"  # the beginning of the name of the control for the answer to an exercise
 
 
 PolicyName = Annotated[str, lambda name, value: expect.text(name, value, "a ready policy or a file")]
@@ -105,15 +108,18 @@ class Board(Session):
         self._sample_name = "" if sample is dataset else sample.name
         self._sample = self._sample_name and f"The risks are measured on a random sample: {self._sample_name}."
         self._state_file = os.environ.get(kept.STATE)  # set by a page, which has no earlier kernel
+        solved: list[str] = []
         if self._state_file and (state := kept.read_board_state(self._state_file)) and is_possible(state[0], dataset):
             self.setting = check_setting(state[0], dataset)
             self.place.axes |= state[1]
             self.policy = state[2] if state[2] in gauges.list_policies(self._own) else self.policy
+            solved = state[3]
+        self.lesson = Lesson(dataset, solved) if has_exercises(dataset) else None
         self.letter, self.format = "k", "CSV"
         known, schema = parse_names(setting.quasi_identifiers) or dataset.schema.quasi_identifiers, dataset.schema
         first = dict.fromkeys([*(name for name in known if schema[name].numeric), *known])
         self.directions = dict(zip(DIRECTIONS, [*first, "", ""], strict=False))
-        self._pages = {name: page_class()() for name in PAGES}
+        self._pages = {name: page_class()() for name in (*PAGES, *[LEARN] * bool(self.lesson))}
         for each in self._pages.values():
             each.on_msg(self._receive)
         self.widget = lay_out(self._pages, self.place.chart)
@@ -149,6 +155,38 @@ class Board(Session):
         self.policy = policy
         self._draw()
 
+    def answer(self, exercise: str, typed: str = "") -> bool:
+        """Check an answer to an exercise against the board, and return whether it is right.
+
+        Parameters
+        ----------
+        exercise : str
+            The key of an exercise, see `lesson.exercises`.
+        typed : str
+            The typed or chosen answer; empty if the setting of the board is the answer.
+
+        Raises
+        ------
+        UsageError
+            For a table without this exercise.
+        """
+        lesson = self._require_lesson()
+        lesson.typed[exercise] = typed
+        pinned = tuple(self.pinned)
+        state = BoardState(self.dataset, self.setting, self.reading, pinned, self.policy, self.min_count)
+        is_right = lesson.check(exercise, state)
+        self._teach()
+        self._keep_state()
+        return is_right
+
+    def _require_lesson(self) -> Lesson:
+        if self.lesson is None:
+            raise UsageError(
+                f"exercises need a small table that its description declares invented; got '{self.dataset.name}'. Try "
+                "`privnb explore twelve`."
+            )
+        return self.lesson
+
     # --- drawing ---
 
     def _draw(self) -> None:
@@ -174,15 +212,24 @@ class Board(Session):
             self._clear()
         self._state()
         self._gauge()
-        if self._state_file:
-            state = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy}
-            self._soon("state", partial(kept.write_json, Path(self._state_file), state), SOON)
+        self._teach()
+        self._keep_state()
         change = find_role_change(self.dataset, self.setting, self.source)
         self._put("roles", render_template("roles", change=change, saved=self.saved_roles))
         undo = self.changes[-1][0] if self.changes else ""
         pinned = self.setting in self.pinned
         self._soon("compare", self._compare, SOON)
         self._put("actions", render_template("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
+
+    def _teach(self) -> None:
+        if self.lesson:
+            self._put(LEARN, self.lesson.render())
+
+    def _keep_state(self) -> None:
+        if self._state_file:
+            solved = self.lesson.solved if self.lesson else []
+            state = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy, "solved": solved}
+            self._soon("state", partial(kept.write_json, Path(self._state_file), state), SOON)
 
     def _clear(self) -> None:
         """Remove all numbers, so that nobody mistakes numbers of an older setting for current numbers."""
@@ -338,6 +385,13 @@ class Board(Session):
             self.save_roles()
         elif name in ("pin", "undo", "cancel", "again", "compare", "resume"):
             getattr(self, name)()
+        elif name.startswith(ANSWER):
+            self.answer(name.removeprefix(ANSWER), value)
+        elif name == "check":
+            self.answer(value, self._require_lesson().typed.get(value, ""))
+        elif name in ("hint", "explain"):
+            getattr(self._require_lesson(), name)(value)
+            self._teach()
 
 
 def _parse_value(name: str, value: Any) -> Any:

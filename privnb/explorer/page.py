@@ -76,6 +76,7 @@ def lay_out(pages: Mapping[str, Any], chart: Any) -> Any:
     grid = GridBox(columns)
     grid.add_class("privnb-grid")
     above = [pages[name] for name in ("form", "actions", "roles", "state", "risks")]
-    board = VBox([*above, grid, pages["compare"], pages["take"]])
+    below = [pages[name] for name in ("learn", "compare", "take") if name in pages]  # few tables have exercises
+    board = VBox([*above, grid, *below])
     board.add_class("privnb-board")
     return board

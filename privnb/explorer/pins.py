@@ -232,14 +232,15 @@ class Pins:
 
 
 @validated
-def read_board_state(path: validation.Path) -> tuple[Setting, dict[str, str], str] | None:
-    """Return the setting, the axes (`{axis: measure}`) and the policy of a board from its file.
+def read_board_state(path: validation.Path) -> tuple[Setting, dict[str, str], str, list[str]] | None:
+    """Return the setting, the axes (`{axis: measure}`), the policy and the solved exercises of a board from its file.
 
     A page reads this state when it is loaded again. The result is None if the file cannot be read.
     """
     try:
         held = json.loads(Path(path).read_text(encoding="utf-8"))
-        return _parse_setting(held["setting"]), dict(held["axes"]), str(held["policy"])
+        solved = [str(key) for key in held.get("solved", ())]
+        return _parse_setting(held["setting"]), dict(held["axes"]), str(held["policy"]), solved
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
