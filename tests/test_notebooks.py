@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import pytest
-from support import chart_texts, one_process, sentences
+from support import accessible, chart_texts, one_process, sentences
 from support.clinic import CLINIC, IDENTIFIER, RARE
 from support.leak_audit import scan
 
@@ -155,6 +155,10 @@ def test_each_page_answers_first_with_a_number(clinic):
 
 def test_each_chart_has_a_short_title_and_tooltips_with_names(clinic):
     chart_texts.check(clinic)
+
+
+def test_each_page_is_accessible(clinic):
+    accessible.check(clinic)
 
 
 def test_each_link_of_a_number_ends_at_its_rows_of_results_csv(clinic):

@@ -101,6 +101,9 @@ def test_the_report_shows_names_and_values_as_text(report, hostile, offline):
     assert len(pages) == 2 * len(REPORTED) + 3, "their rows, index, about and glossary"
     for path in pages:
         offline.page.goto(path.as_uri())
+        for chart in offline.page.locator("figure.chart:has(> script)").all():
+            chart.scroll_into_view_if_needed()
+            chart.locator(".drawn svg").wait_for()
         offline.page.wait_for_timeout(300)
         assert offline.page.url == path.as_uri(), "led away"
         nothing_came_of_it(offline, hostile, dialogs)

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,15 +50,35 @@ def split_title(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]
 
 
 def lift_chart(cells: list[NotebookNode], tag: str) -> dict[str, Any] | None:
-    """Remove the first chart from the cells with this tag, and return it as `{data, live}`; None without a chart."""
+    """Remove the first chart from the cells with this tag, and return its data; None without a chart."""
     for place, cell in enumerate(cells):
         if cell.cell_type != "code" or not has_tag(cell, tag):
             continue
         for output in cell.outputs:
             if rendering.is_chart(output.get("data", {})):
                 cells[place] = NotebookNode(cell, outputs=[each for each in cell.outputs if each is not output])
-                return {"data": output.data, "live": has_tag(cell, "live")}
+                return dict(output.data)
     return None
+
+
+def label_cells(cells: Sequence[NotebookNode], question: str) -> list[NotebookNode]:
+    """Return the cells with a `label`, which names the code and the output of a cell.
+
+    The label is the title of the first chart of the cell, or the heading above the cell. Different cells have different
+    labels.
+    """
+    labelled, heading, times = [], question, Counter[str]()
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            headings = re.findall(r"^#+ +(.+)$", cell.source, re.MULTILINE)
+            heading = rendering.strip_tags(rendering.markdown(headings[-1])) if headings else heading
+            labelled.append(NotebookNode(cell, label=heading))
+            continue
+        titles = (rendering.title(output.get("data", {})) for output in cell.get("outputs", ()))
+        label = next(filter(None, titles), heading)
+        times[label] += 1
+        labelled.append(NotebookNode(cell, label=f"{label} ({times[label]})" if times[label] > 1 else label))
+    return labelled
 
 
 def lift_answer(cells: list[NotebookNode]) -> dict[str, Any] | None:

@@ -1,13 +1,14 @@
 """The HTML pages of a report, which are made from executed notebooks and a ledger.
 
-The pages need no network access and no other file, and only live charts have a script. The index states the decision.
-The page of each notebook first shows the answer and its chart, and then how the answer was computed. Outputs of privnb
-are read from their data in the notebook, never from their HTML.
+The pages need no network access. A page with charts also loads the script `charts.js`, which lies next to it; without
+this file, or without JavaScript, the charts are still drawings. The index states the decision. The page of each
+notebook first shows the answer and its chart, and then how the answer was computed. Outputs of privnb are read from
+their data in the notebook, never from their HTML.
 
 The tag of a cell determines how the cell is shown. `answer`: the first paragraph is the notebook's answer. `key`: the
-first chart is shown next to the answer. `live`: Vega draws the charts of the cell on the page, so that the controls of
-the charts work. `interactive`: the cell is left out, together with a heading right before it. All other cells are shown
-with folded code. The metadata of a notebook state the `group` of the index to which the notebook belongs.
+first chart is shown next to the answer. `interactive`: the cell is left out, together with a heading right before it.
+All other cells are shown with folded code. The metadata of a notebook state the `group` of the index to which the
+notebook belongs.
 """
 
 import contextlib
@@ -29,9 +30,19 @@ from privnb.datasets.dataset import load_schema
 from privnb.datasets.description import describe_unconfirmed
 from privnb.decision.card import Card
 from privnb.reporting import glossary, release_card, rendering, result_rows
-from privnb.reporting.cells import drop_empty_sections, fold_cells, lift_answer, lift_chart, select_shown, split_title
-from privnb.reporting.notebooks import FILES, Notebook, has_tag
+from privnb.reporting.cells import (
+    drop_empty_sections,
+    fold_cells,
+    label_cells,
+    lift_answer,
+    lift_chart,
+    select_shown,
+    split_title,
+)
+from privnb.reporting.charts import V5
+from privnb.reporting.notebooks import FILES, Notebook
 from privnb.runtime import names
+from privnb.runtime.sentences import MIME
 from privnb.runtime.wording import line, wording
 
 LIBRARIES = (
@@ -47,7 +58,7 @@ def make(
     ledger: Any = None,
     results: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, str]:
-    """Return the pages of a report, as `{file name: HTML}`.
+    """Return the pages of a report, and the script of live charts, as `{file name: text}`.
 
     The pages are `index.html`, `about.html`, `glossary.html`, a page for each notebook, and a page for each notebook's
     rows of `results.csv`. There is also `card.html` if a page shows a release card, and `ledger.html` if a printed
@@ -127,12 +138,14 @@ def make(
         files["card.html"] = release_card.page(Card(carded["answer"]["data"]), carded["name"], carded["anchors"])
     if compared:
         files["ledger.html"] = ledger.page(templates)
+    if any(page["is_live"] for page in pages):
+        files[rendering.SCRIPT] = rendering.vega_script()
     return files
 
 
 def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[str, Any]:
     """Return a page as data: the answer, its chart, the cells below, and the numbers of papers that it measured."""
-    live = any(has_tag(cell, "live") for cell in cells)
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
     question, cells = split_title(cells)
     chart = lift_chart(cells, "key")
     answer = lift_answer(cells) or {}
@@ -145,9 +158,10 @@ def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[s
         "template": answer.get("template", ""),
         "short": _short(answer),
         "chart": chart,
-        "cells": fold_cells(drop_empty_sections(cells)),
+        "cells": label_cells(fold_cells(drop_empty_sections(cells)), question or notebook.name),
         "printed": printed,
-        "script": rendering.vega_script() if live else "",
+        "is_live": any(V5 in each for each in outputs),
+        "has_folded": any("folded" in each.get(MIME, {}) for each in outputs),
     }
 
 

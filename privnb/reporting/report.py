@@ -221,7 +221,7 @@ def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: S
     described = dict.fromkeys(notebook.described for notebook in chosen if notebook.described)
     min_count = [notebook.values["MIN_COUNT"] for notebook in chosen if "MIN_COUNT" in notebook.values]
     where = f"The report is kept in {kept} for you alone; finished evaluations are kept, so that the next run is short."
-    limits: dict[str, Any] = {"min_count": min([LIMIT, *min_count]), "public": (str(rendering.vega_script()),)}
+    limits: dict[str, Any] = {"min_count": min([LIMIT, *min_count]), "public": (rendering.vega_script(),)}
     try:
         leaks.check_outputs(work / "report", described, kept="\n".join([where, *failures]), **limits)
     except leaks.LeakError:

@@ -155,7 +155,7 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_librarys_script_names_nobody(tmp_path):
     """In Vega's script stand letters that are a country's name to who writes U.K."""
-    script = str(rendering.vega_script())
+    script = rendering.vega_script()
     (tmp_path / "page.html").write_text(f"<script>{script}</script><p>No country.</p>", encoding="utf-8")
     names = leaks.Names({"country": ["U.K.", "U.S.A."]})
     assert [leak.what for leak in leaks.find_records(tmp_path, [], names)] != []

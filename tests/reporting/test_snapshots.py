@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from support import accessible
 from support.explained import nothing_kept
 from support.plain_text import sentences, text_of
 from support.results_frame import frame
@@ -113,8 +114,8 @@ def compare(name, text):
 
 
 @pytest.fixture(scope="module")
-def texts():
-    """The texts of the pages of a report, of the card of its release, and of the notes on a run, by name."""
+def made():
+    """The pages of a report, and the card of its release, by file name."""
     chosen = choose_notebooks(NOTEBOOKS)
     executed = {notebook.name: nbformat.writes(executed_copy(notebook)) for notebook in chosen}
     unique = frame([("Identity", "", "unique", "", "age, sex", 0.05, 0.04, 0.06, 0)], dataset="adult/sramka")
@@ -126,6 +127,13 @@ def texts():
         patch.setattr(metadata, "version", lambda _: "1")
         html = pages.make(chosen, executed, Ledger(rows), {"01_load": unique})
         html["card_to_sign"] = release_card.page(Card(card["data"]))
+    return html
+
+
+@pytest.fixture(scope="module")
+def texts(made):
+    """The texts of the pages of a report, of the card of its release, and of the notes on a run, by name."""
+    html = {name: page for name, page in made.items() if name != "charts.js"}
     html["nothing_kept"] = Worded("decision/decision", nothing_kept())._repr_html_()
     for name, written in (("notes", NOTES), ("charts", CHARTS)):
         html[name] = "".join(say(*write(*each))._repr_html_() for each in written)
@@ -154,6 +162,12 @@ def test_each_finding_is_that_of_a_cell():
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_reads_as_reviewed(name, texts):
     compare(f"pages/{name}", texts[name])
+
+
+def test_each_page_is_accessible(made):
+    """Readers with a keyboard or a screen reader find names, headings and numbers."""
+    pages = {name: page for name, page in made.items() if name != "charts.js"}
+    assert [fault for name, page in pages.items() for fault in accessible.faults(page, name)] == []
 
 
 # --- help ---

@@ -1,5 +1,6 @@
 """Charts that compare risks with the caps of a policy: the risks of the releases in a decision, and of a card."""
 
+import math
 from typing import Annotated, Any
 
 import altair as alt
@@ -48,6 +49,8 @@ def within_caps(decision: Decided) -> Drawn:
     rows = some(rows[np.isfinite(rows.loss) & rows.used.notna()], "cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
     rows = rows.sort_values("state", key=lambda state: state.map(order.index), kind="stable")
+    most = f"{numerals.write_percent(EDGE)} or more"
+    rows = rows.assign(use=rows.used.map(lambda used: numerals.write_percent(used) if used < EDGE else most))
     x = alt.X(
         "loss:Q",
         title="loss for the users, % of what removing all quasi-identifiers would lose",
@@ -56,8 +59,13 @@ def within_caps(decision: Decided) -> Drawn:
     ends = alt.Scale(domain=[0, EDGE])
     y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
     looks = distinguish_series("state", order, [PALE, COLOURS[0], COLOURS[1]], ["cross", "circle", "diamond"])
-    points = of_columns(rows, ["setting", "state", "place", "loss"]).mark_point(filled=True, size=60, opacity=1)
-    tips = ["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")]
+    points = of_columns(rows, ["setting", "state", "place", "loss", "use"]).mark_point(filled=True, size=60, opacity=1)
+    tips = [
+        alt.Tooltip("setting:N", title="release"),
+        "state:N",
+        alt.Tooltip("loss:Q", title="loss for the users", format=".2%"),
+        alt.Tooltip("use:N", title="used of the tightest cap"),
+    ]
     layers = [
         alt.Chart(alt.Data(values=[{"cap": 1}])).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="cap:Q"),
         points.encode(x=x, y=y, tooltip=tips, **looks),
@@ -111,7 +119,11 @@ def caps(decision: Decided) -> Drawn:
     rows = some(decision.vectors[decision.vectors.axis != LOSS], "cap")
     kept = (rows.high <= rows.cap + ROUNDING).map({True: KEPT, False: BROKEN}).mask(rows.high.isna(), UNKNOWN)
     named = rows.axis + rows.group.map(lambda group: f" ({group})" if group else "")
-    rows = rows.assign(state=kept, said=named, place=rows.value.fillna(rows.high).fillna(rows.cap))
+    numbers = [_write_risk(*each) for each in rows[["value", "low", "high"]].astype(float).itertuples(index=False)]
+    place = rows.value.fillna(rows.high).fillna(rows.cap)
+    rows = rows.assign(
+        state=kept, said=named, place=place, number=numbers, at_most=rows.cap.map(numerals.write_percent)
+    )
     rows = rows.assign(**{end: rows[end].fillna(rows.place) for end in ("low", "high")})
     near = _nearest(decision)
     order = list(dict.fromkeys([*near, *decision.releases.setting[decision.releases.sanitizer == ORIGINAL]]))
@@ -119,9 +131,10 @@ def caps(decision: Decided) -> Drawn:
     looks = {KEPT: (COLOURS[0], "circle"), BROKEN: (COLOURS[1], "triangle-up"), UNKNOWN: (INK, "cross")}
     looks = {state: look for state, look in looks.items() if (rows.state == state).any()}
     looks = distinguish_series("state", [*looks], *map(list, zip(*looks.values(), strict=True)))
-    base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
+    base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap", "number", "at_most"])
     y = alt.Y("setting:N", sort=order, title=None, axis=alt.Axis(labelLimit=LONG))
-    tips = ["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")]
+    titles = {"setting": "release", "said": "risk", "number": "value", "at_most": "cap", "state": "state"}
+    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
@@ -142,6 +155,13 @@ def caps(decision: Decided) -> Drawn:
         f"the caps of {decision.policy.title}.{note}"
     )
     return chart, title, said
+
+
+def _write_risk(value: float, low: float, high: float) -> str:
+    """Return a risk with its interval; if only an upper bound is known, the bound."""
+    if math.isnan(high):
+        return "unknown" if math.isnan(value) else numerals.write_percent(value)
+    return numerals.write_share(value, value if math.isnan(low) else low, high)
 
 
 def _nearest(decision: Decision) -> list[str]:

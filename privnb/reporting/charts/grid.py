@@ -21,8 +21,9 @@ from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import escape_invisible
-from privnb.runtime.sentences import table_html
+from privnb.runtime.sentences import MIME, FullTable
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import write_count
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230
@@ -205,16 +206,23 @@ def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Ma
 
 
 class _Tables:
-    """Folded tables, one per series."""
+    """Folded tables, one per series: `{summary: table}`."""
 
-    def __init__(self, folded: Sequence[str]) -> None:
+    def __init__(self, folded: Mapping[str, FullTable]) -> None:
         self.folded = folded
 
     def __repr__(self) -> str:
         return f"tables of {len(self.folded)} series"
 
     def _repr_html_(self) -> str:
-        return "\n".join(self.folded)
+        return "\n".join(
+            f"<details><summary>{html.escape(summary)}</summary>{table._repr_html_()}</details>"
+            for summary, table in self.folded.items()
+        )
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        folded = [{"summary": summary, **table.content} for summary, table in self.folded.items()]
+        return {"text/plain": repr(self), "text/html": self._repr_html_(), MIME: {"folded": folded}}
 
 
 @validated
@@ -232,12 +240,13 @@ def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Ta
     """
     known = _known(measures, results)
     rows = _numbered(steps, results, [], known)
-    columns = {"setting": "", **{f"{measure}_text": title for measure, title in known.items()}}
-    folded = [
-        f"<details><summary>{escape_invisible(html.escape(series))}: {len(part)} "
-        f"setting{'s' * (len(part) > 1)}</summary>"
-        + table_html(part[[*columns]].rename(columns=columns))
-        + "</details>"
-        for series, part in rows.groupby("series", sort=False)
-    ]
-    return _Tables(folded)
+    columns = {f"{measure}_text": title for measure, title in known.items()}
+    return _Tables(
+        {
+            f"{escape_invisible(series)}: {write_count(len(part), 'setting')}": FullTable(
+                part.set_index("setting")[[*columns]].rename(columns=columns).rename_axis(None),
+                escape_invisible(series),
+            )
+            for series, part in rows.groupby("series", sort=False)
+        }
+    )
