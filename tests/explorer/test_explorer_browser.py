@@ -376,6 +376,29 @@ def test_the_page_is_the_board_alone_without_a_fault(in_app, served):
     assert "ERROR" not in log
 
 
+def test_the_worst_class_moves_with_the_slider_and_dead_steps_are_said(in_app):
+    page = in_app.page
+    page.wait_for_function(IDLE)
+    slider = page.get_by_role("slider", name="k", exact=True)
+    press(page, "k", "Home")
+    said = []
+    for k in STEPS["k"][1:7]:
+        press(page, "k", "ArrowRight")
+        told(page, k=k)
+        said.append(page.locator("section:has(> #privnb-worst)").inner_text())
+    assert len(set(said)) > 1
+    assert "an adversary knows that a person belongs to this class" in said[-1]
+    press(page, "k", "End")
+    assert slider.get_attribute("aria-valuetext") == "1000 people: not reachable"
+    press(page, "k", "Home", "ArrowRight", "ArrowRight")
+    told(page, k=5)
+    menu = page.get_by_role("combobox", name="From left to right")
+    menu.select_option("region")
+    page.wait_for_function("() => document.querySelector('.privnb-boxes svg')?.ariaLabel.includes('region')")
+    menu.select_option("age")
+    assert in_app.errors == []
+
+
 def test_the_page_is_named_and_shows_no_code(in_app, clinic):
     page = in_app.page
     title = json.loads((in_app.folder / f"{NAME}.ipynb").read_text())["cells"][0]["source"]
