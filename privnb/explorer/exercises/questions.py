@@ -1,11 +1,7 @@
-"""Exercises beneath the board of a small invented table, from k to the decision.
-
-The package computes each answer from the table, so that the exercises fit every table. The texts are in
-`templates/exercises.j2`, in macros whose names begin with the key of an exercise.
-"""
+"""The ten exercises, with functions that compute the facts of a table and check an answer."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -13,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset
@@ -22,7 +17,6 @@ from privnb.decision.by_policy import keeps_cap, read_at_cap
 from privnb.decision.policies import Policy
 from privnb.evaluation.evaluation_loop import Case
 from privnb.explorer import risks
-from privnb.explorer.html import render_template
 from privnb.explorer.readings import Reading, count_setting
 from privnb.explorer.setting import (
     STEPS,
@@ -39,14 +33,12 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import to_text
 from privnb.microdata.withholding import limit_on_screen
 from privnb.privacy_models import KAnonymity, TCloseness, grade_release
-from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.wording import line, write
+from privnb.runtime.wording import line
 from privnb.sanitizers import catalogue
 
 TEXTS = "explorer/exercises"
-MAX_PEOPLE = 200  # a larger table cannot be worked by hand, and its exercises would take seconds to compute
 CLASSES = 3  # the number of classes that a release of the first exercise has at least
 SHARE = 0.1  # the largest expected error of a count, as a share of the count
 TOLERANCE = 0.01  # of a typed number
@@ -100,112 +92,6 @@ class Exercise:
     check: Callable[[Facts, BoardState, str], Wrong]
 
 
-class Lesson:
-    """The exercises that a table has, and the progress of one person.
-
-    Attributes
-    ----------
-    facts : dict of str to dict
-        The facts of each exercise, by key.
-    solved : list of str
-        The keys of the solved exercises.
-    typed : dict of str to str
-        The last answer to each exercise.
-    """
-
-    def __init__(self, dataset: Dataset, solved: Iterable[str] = ()) -> None:
-        self.facts = _list_facts(dataset)
-        self.solved = [key for key in dict.fromkeys(solved) if key in self.facts]
-        self.typed: dict[str, str] = {}
-        self._said: dict[str, str] = {}
-        self._hints: dict[str, int] = {}
-        self._explained: set[str] = set()
-
-    def check(self, key: str, state: BoardState) -> bool:
-        """Check the last answer to an exercise against the board, and return whether it is right."""
-        self._find(key)
-        exercise = next(each for each in EXERCISES if each.key == key)
-        typed = self.typed.get(key, "").strip()
-        if state.reading is None:
-            wrong: Wrong = {"code": "counting"}
-        elif exercise.control and not typed:
-            wrong = {"code": "empty"}
-        elif exercise.control == "number" and _number(typed) is None:
-            wrong = {"code": "no_number"}
-        else:
-            wrong = exercise.check(self.facts[key], state, typed)
-        if wrong is None and key not in self.solved:
-            self.solved.append(key)
-        general = wrong is not None and wrong["code"] in ("counting", "empty", "no_number")
-        macro = "right" if wrong is None else "unfinished" if general else f"{key}_wrong"
-        self._said[key] = line(TEXTS, macro, self.facts[key], wrong or {})
-        return wrong is None
-
-    def hint(self, key: str) -> None:
-        """Show one more hint of an exercise."""
-        self._find(key)
-        self._hints[key] = self._hints.get(key, 0) + 1
-
-    def explain(self, key: str) -> None:
-        """Show the explanation of an exercise that is not solved yet."""
-        self._find(key)
-        self._explained.add(key)
-
-    def _find(self, key: str) -> None:
-        expect.one_of("exercise", key, [*self.facts])
-
-    def render(self) -> Markup:
-        """Render the panel of the exercises."""
-        shown = [self._describe(each, number) for number, each in enumerate(self.exercises, 1)]
-        return render_template("learn", exercises=shown, solved=len(self.solved))
-
-    @property
-    def exercises(self) -> list[Exercise]:
-        """The exercises that the table has, in their order."""
-        return [each for each in EXERCISES if each.key in self.facts]
-
-    def _describe(self, exercise: Exercise, number: int) -> dict[str, Any]:
-        key, facts = exercise.key, self.facts[exercise.key]
-        hints = write(TEXTS, f"{key}_hints", facts)
-        has_answer = key in self.solved or key in self._explained
-        return {
-            "key": key,
-            "number": number,
-            "control": exercise.control,
-            "title": line(TEXTS, f"{key}_title", facts),
-            "question": line(TEXTS, f"{key}_question", facts),
-            "label": line(TEXTS, f"{key}_label", facts) if exercise.control else "",
-            "options": {"": "Choose …"} | dict(facts.get("options", {})),
-            "typed": self.typed.get(key, ""),
-            "said": self._said.get(key, ""),
-            "is_solved": key in self.solved,
-            "hints": hints[: self._hints.get(key, 0)],
-            "more_hints": self._hints.get(key, 0) < len(hints),
-            "explanation": write(TEXTS, f"{key}_explanation", facts) if has_answer else [],
-        }
-
-
-def has_exercises(dataset: Dataset) -> bool:
-    """Return whether a table has exercises: it is declared invented, small, and has a sensitive attribute."""
-    schema = dataset.schema
-    return schema.invented and dataset.headcount <= MAX_PEOPLE and bool(schema.sensitive and schema.quasi_identifiers)
-
-
-@lru_cache(maxsize=4)  # a page that is opened again needs the same facts
-def _list_facts(dataset: Dataset) -> dict[str, Facts]:
-    """Return the facts of each exercise that a table has, by key."""
-    return {each.key: facts for each in EXERCISES if (facts := _prepare(each, dataset)) is not None}
-
-
-def _prepare(exercise: Exercise, dataset: Dataset) -> Facts | None:
-    try:
-        facts = exercise.prepare(dataset)
-    except ValueError:  # a sanitizer or a measure that does not fit the table
-        return None
-    usual = check_setting(Setting(), dataset)
-    return None if facts is None else {"sensitive": usual.sensitive, "people": dataset.headcount, **facts}
-
-
 @lru_cache(maxsize=256)
 def _sanitize(dataset: Dataset, setting: Setting) -> Release:
     setting = check_setting(setting, dataset)
@@ -235,7 +121,7 @@ def _class_number(release: Release) -> int:
     return len(release.people_per_class)
 
 
-def _number(text: str) -> float | None:
+def read_number(text: str) -> float | None:
     """Return a typed number, with a decimal point or comma; None for another text."""
     try:
         number = float(text.replace("%", "").replace(",", ".").strip())
@@ -445,7 +331,7 @@ def _prepare_noise(dataset: Dataset) -> Facts | None:
 
 
 def _check_noise(facts: Facts, state: BoardState, typed: str) -> Wrong:
-    epsilon = _number(typed)
+    epsilon = read_number(typed)
     assert epsilon is not None
     if epsilon <= 0:
         return {"code": "not_positive"}
@@ -503,7 +389,7 @@ def _prepare_background(dataset: Dataset) -> Facts | None:
 def _check_background(facts: Facts, state: BoardState, typed: str) -> Wrong:
     if not _is_plain(state, facts["k"]):
         return {"code": "other"}
-    number = _number(typed)
+    number = read_number(typed)
     if number == facts["facts"]:
         return None
     return {"code": "all" if number == facts["values"] else "number"}
@@ -572,7 +458,7 @@ def _check_limits(facts: Facts, state: BoardState, typed: str) -> Wrong:
     counts = state.counts
     if counts is None or accuracy_gain(counts) > ROUNDING or len(counts) > 1:
         return {"code": "reveals"}
-    number = _number(typed)
+    number = read_number(typed)
     return None if number == facts["right"] else {"code": "none" if number == 0 else "number"}
 
 
