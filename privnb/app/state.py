@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from privnb.app.tasks import Choice
+from privnb.app.tasks import Choice, digest_table
 from privnb.datasets import description
 from privnb.datasets.dataset import DatasetDescription
 from privnb.decision import policies
@@ -95,9 +95,9 @@ class AppState:
         return ""
 
     def digest(self) -> str:
-        """Return a digest of the description, which changes if the roles change; empty if it cannot be read."""
+        """Return the digest of the table and its description; empty if they cannot be read."""
         try:
-            return description.checksum(self.path)
+            return digest_table(self.path)
         except (PrivnbError, OSError):
             return ""
 
@@ -106,7 +106,7 @@ class AppState:
         if self.choice is None:
             return ""
         if self.choice.table != self.digest():
-            return "The description of the table has changed since this choice was made. Choose again."
+            return "The table or its description has changed since this choice was made. Choose again."
         if self.choice.policy != self.policy:
             return "Another policy has been selected since this choice was made. Choose again."
         try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privnb.datasets.description import checksum
+from privnb.datasets.dataset import list_data_files
+from privnb.datasets.description import checksum, read_description
 from privnb.decision.by_policy import decide as decide_by_policy
 from privnb.decision.card import Card
 from privnb.decision.policies import Policy
@@ -30,7 +32,7 @@ class Choice:
     explanation : dict
         The decision as plain values; see `explanation.explain_decision`.
     table : str
-        The SHA-256 of the description that was read.
+        The digest of the table; see `digest_table`.
     policy : str
         The name or the path of the policy.
     """
@@ -46,9 +48,27 @@ class Choice:
         return self.found.decision.policy.sha256
 
 
+def digest_table(path: Path) -> str:
+    """Return a digest that changes if the description, a hierarchy or a data file of a table changes.
+
+    The digest is of the texts of the description and of the hierarchies, and of the sizes and times of the data files,
+    which may be too large to read each time.
+
+    Raises
+    ------
+    SchemaError, InputFileError
+        If the description or a data file cannot be read.
+    """
+    parts = [checksum(each) for each in (path, *sorted((path.parent / "hierarchies").rglob("*.csv")))]
+    for file in list_data_files(path.parent, read_description(path)):
+        facts = file.stat()
+        parts.append(f"{file.name} {facts.st_size} {facts.st_mtime_ns}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
 def choose(path: Path, study: str | None, policy: str, store: str, profile: str = "quick") -> Choice:
     """Search for the best release that complies with a policy, as `privnb decide` does."""
-    table = checksum(path)
+    table = digest_table(path)
     made = decide(Table(path, study), policy, profile=profile, store=store)
     return Choice(made.found, made.explanation, table, policy)
 
@@ -119,7 +139,7 @@ def _of_choice(path: Path, study: str | None, choice: Choice) -> TableDecision:
     UsageError
         If the description has changed since the choice was made.
     """
-    if checksum(path) != choice.table:
-        raise UsageError("the description of the table has changed since this choice was made. Choose again.")
+    if digest_table(path) != choice.table:
+        raise UsageError("the table or its description has changed since this choice was made. Choose again.")
     table = Table(path, study)
     return TableDecision(table, sample_large_table(table.in_roles(choice.found.roles)), choice.found)

@@ -8,7 +8,6 @@ import pytest
 from privnb import compare, read
 from privnb.app import open_table, tasks
 from privnb.app.state import AppState
-from privnb.datasets import description
 from privnb.datasets.dataset import find_description
 from privnb.decision import policies
 from privnb.explorer import pins
@@ -53,7 +52,7 @@ def opened(decided, tmp_path, monkeypatch):
     monkeypatch.setattr(
         tasks, "choose",
         lambda path, study, policy, store, profile: tasks.Choice(
-            found.found, found.explanation, description.checksum(path), policy
+            found.found, found.explanation, tasks.digest_table(path), policy
         ),
     )  # fmt: skip
     return open_table("", str(own), policy="groups-of-3")
@@ -129,6 +128,23 @@ def test_a_choice_about_an_earlier_description_is_not_written(opened, tmp_path):
     assert "has changed since this choice was made" in ask(app, "release", "write")
     assert not (tmp_path / "releases").exists()
     assert "has changed since this choice was made" in ask(app, "card", "preview")
+
+
+def test_a_data_file_or_a_hierarchy_that_changes_on_disk_is_noticed(opened):
+    app = opened
+    ask(app, "choose", "search")
+    assert not app.state.stale()
+    tree = next(app.state.path.parent.glob("hierarchies/default/*.csv"))
+    before = tree.read_text()
+    tree.write_text(before + "\n")
+    assert "has changed since this choice" in app.state.stale()
+    tree.write_text(before)
+    assert not app.state.stale()
+    data = next(each for each in app.state.path.parent.iterdir() if each.suffix in (".csv", ".parquet"))
+    data.unlink()
+    assert app.state.stale()
+    app.show("choose")
+    assert "Traceback" not in app.tabs["choose"].parts["body"].html
 
 
 def test_a_policy_that_vanishes_is_said_on_each_tab(opened):
