@@ -108,7 +108,10 @@ class ChooseTab(Tab):
         """Return the releases to show: the chosen one, those that comply, and the nearest of those that do not."""
         decision = choice.found.decision
         releases = decision.releases if decision.chosen is not None else decision.nearest_first
-        shown = releases[releases.status != "refused"].head(SHOWN)
+        able = releases[releases.status != "refused"]
+        shown = able[~able[["loss", "used", "kept"]].round(9).duplicated()].head(
+            SHOWN
+        )  # the others are no alternatives
         return [
             {
                 "place": place,

@@ -72,9 +72,14 @@ def your_table(file: str = "", name: str = "") -> "YourTable":
     ValueError, OSError
         For a file that is not a table, and for a description that cannot be read.
     """
+    return YourTable(DescriptionEditor.open(str(find_description_of(file, name))))
+
+
+def find_description_of(file: str, name: str) -> Path:
+    """Return the description of a `file`, which is drafted if there is none, or of a described table of this `name`."""
     here = Path.cwd()
     folder = (here.parent if here.name == "notebooks" else here) / "data"  # a report looks for it there
-    return YourTable(DescriptionEditor.open(str(find_or_draft(file, name, folder))))
+    return find_or_draft(file, name, folder)
 
 
 class YourTable:

@@ -8,6 +8,7 @@ from privnb.app.state import AppState
 from privnb.app.tab import Tab
 from privnb.datasets.dataset import load
 from privnb.explorer.board import Board, explore
+from privnb.explorer.session import is_possible
 from privnb.explorer.setting import Setting, check_setting
 
 
@@ -43,6 +44,7 @@ class ExploreTab(Tab):
         dataset = load(str(self.state.path), self.state.study, records=self.records or None)
         setting = None if self.setting is None else check_setting(self.setting, dataset)
         if self.board is not None:
+            setting = self.board.setting if is_possible(self.board.setting, dataset) else setting
             self.board.close()
         options = {"source": str(self.state.path), "store": self.state.store, "policy": self.state.policy}
         self.board = explore(dataset, setting, **options | self.options)

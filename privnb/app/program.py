@@ -7,7 +7,8 @@ from typing import Any
 
 from privnb.app.card import CardTab
 from privnb.app.choose import ChooseTab
-from privnb.app.columns import YourTable, your_table
+from privnb.app.columns import find_description_of
+from privnb.app.described import ColumnsTab
 from privnb.app.explore import ExploreTab
 from privnb.app.html import render_template
 from privnb.app.policy import PolicyTab
@@ -16,13 +17,12 @@ from privnb.app.state import AppState
 from privnb.app.studies import StudiesTab
 from privnb.app.tab import Tab
 from privnb.datasets import description
-from privnb.datasets.dataset import find_description
 from privnb.explorer.gauges import POLICY
 from privnb.explorer.page import page_class
 from privnb.explorer.setting import Setting
 from privnb.runtime.validation import validated
 
-COLUMNS = "columns"
+COLUMNS = ColumnsTab.key
 
 
 @validated
@@ -47,11 +47,7 @@ def open_table(file: str = "", name: str = "", *, study: str = "", policy: str =
     ValueError, OSError
         For a file that is not a table, and for a description or a policy that cannot be read.
     """
-    options = {"study": study, "policy": policy, **board}
-    if not file and description.read_description(path := find_description(name)).get("studies"):
-        return Program(path, **options)
-    columns = your_table(file, name)
-    return Program(columns.table.path, columns, **options)
+    return Program(find_description_of(file, name), study=study, policy=policy, **board)
 
 
 class Program:
@@ -61,8 +57,6 @@ class Program:
     ----------
     path : Path
         The description of the table.
-    columns : YourTable, optional
-        The page of the columns; None for a description with studies, whose roles are changed in a text editor.
     study, policy
         As in `open_table`.
     store : str
@@ -76,7 +70,6 @@ class Program:
     def __init__(
         self,
         path: Path,
-        columns: YourTable | None = None,
         *,
         study: str = "",
         policy: str = POLICY,
@@ -87,9 +80,10 @@ class Program:
     ) -> None:
         from ipywidgets import VBox
 
-        self.columns = columns
         self.state = AppState(path.resolve(), study or None, policy=policy, store=store)
+        has_studies = bool(description.read_description(self.state.path).get("studies"))
         made = (
+            StudiesTab(self.state) if has_studies else ColumnsTab(self.state),
             PolicyTab(self.state),
             ChooseTab(self.state, self.explore),
             ExploreTab(self.state, setting, **board),
@@ -97,18 +91,11 @@ class Program:
             ReleaseTab(self.state),
         )
         self.tabs: dict[str, Tab] = {each.key: each for each in made}
-        if columns is None:
-            self.tabs = {COLUMNS: StudiesTab(self.state)} | self.tabs
-        else:
-            columns.on_saved = self._described
-        own = {} if columns is None else {COLUMNS: columns.widget}
-        self.places: dict[str, Any] = own | {key: each.widget for key, each in self.tabs.items()}
-        self.titles = {COLUMNS: "Columns"} | {key: each.title for key, each in self.tabs.items()}
         self._bar = page_class()()
         self._bar.on_msg(self._receive)
         self.state.listeners.append(self._changed)
         self.state.show = self.show
-        self.widget = VBox([self._bar, *self.places.values()])
+        self.widget = VBox([self._bar, *(each.widget for each in made)])
         self.widget.add_class("privnb-app")
         self.show(tab or (COLUMNS if self.state.why_not_described else self.state.tab or "policy"))
 
@@ -120,12 +107,11 @@ class Program:
 
     def show(self, key: str) -> None:
         """Show one tab and hide the others."""
-        self.state.set("tab", key if key in self.places else COLUMNS)
-        for name, place in self.places.items():
-            place.layout.display = None if name == self.state.tab else "none"
+        self.state.set("tab", key if key in self.tabs else COLUMNS)
+        for name, each in self.tabs.items():
+            each.widget.layout.display = None if name == self.state.tab else "none"
         self._draw_bar()
-        if self.state.tab in self.tabs:
-            self.tabs[self.state.tab].refresh()
+        self.tabs[self.state.tab].refresh()
 
     def explore(self, setting: Setting) -> None:
         """Show a setting in the tab Explore."""
@@ -142,7 +128,7 @@ class Program:
             explorer.board.close()
 
     def _draw_bar(self) -> None:
-        name, titles = self.state.path.stem, self.titles
+        name, titles = self.state.path.stem, {key: each.title for key, each in self.tabs.items()}
         self._bar.html = str(render_template("program", titles=titles, tab=self.state.tab, name=name))
 
     def _receive(self, page: Any, content: Any, _: Any) -> None:
@@ -150,10 +136,6 @@ class Program:
             page.send_state("html")
         elif content["name"] == "tab":
             self.show(str(content["value"]))
-
-    def _described(self) -> None:
-        """Tell the tabs that the description was saved: the choice, the board and the card are about earlier roles."""
-        self.state.set("path", self.state.path)
 
     def _changed(self, field: str) -> None:
         for key, each in self.tabs.items():

@@ -180,7 +180,7 @@ def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, 
     for cell in cells[1:]:
         exec(cell.source.replace("app.open_table(", "shown = app.open_table("), names)
     assert names["shown"].state.path == tmp_path / "data" / "mine" / "mine.toml"
-    assert "Role of illness" in names["shown"].columns._page.html
+    assert "Role of illness" in names["shown"].tabs["columns"].page._page.html
 
 
 def test_from_a_file_to_a_confirmed_description_by_keyboard_alone(tmp_path, kernel, browser):

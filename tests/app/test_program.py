@@ -68,7 +68,7 @@ def ask(app, tab, name, value=""):
 
 def test_the_tabs_lead_from_the_table_to_a_signed_card(opened, tmp_path):
     app = opened
-    assert [*app.places] == ["columns", "policy", "choose", "explore", "card", "release"]
+    assert [*app.tabs] == ["columns", "policy", "choose", "explore", "card", "release"]
     assert "Publish" in ask(app, "choose", "search")
     assert app.state.choice is not None
     for name, value in STATEMENTS.items():
@@ -186,7 +186,6 @@ def test_a_draft_opens_at_its_columns_and_no_step_runs(tmp_path, monkeypatch):
 
 def test_a_description_with_studies_offers_them():
     app = open_table("", "adult", study="sramka")
-    assert app.columns is None
     app.show("columns")
     text = ask(app, "columns", "study", "li-li")
     assert app.state.study == "li-li"

@@ -9,6 +9,10 @@ too, all in milliseconds after the key press, as a person sees them: at the next
 nothing moves is not drawn anew. `processor` is the time that the kernel spends on one press, in the same unit: it
 tells what the code costs where other work on the machine makes a person wait. `aim`: of `drawn`, median and worst.
 `start` is the page of `privnb explore` five times, from its request to its first numbers. No test times anything.
+
+`u` is the wall clock of a fixed piece of work on the same machine, before and after the presses: a scikit-learn
+decision tree fitted on Adult's one-hot table of study `sramka` (45,222 x 166, target salary). Aims and results are
+ratios to the mean of both, so that machines of different speed can be compared. Run it on an idle machine.
 """
 
 import os
@@ -54,6 +58,7 @@ IDLE = """() => document.querySelector(".privnb-state")?.dataset.working === "fa
 
 def main(path):
     path.parent.mkdir(exist_ok=True)
+    before = unit()
     with TemporaryDirectory() as folder, browsing.chromium() as browser:
         notebook = browsing.copy("09_explore", Path(folder) / "notebooks")
         with browsing.lab(Path(folder)) as lab, browsing.without_network(browser) as opened:
@@ -66,26 +71,47 @@ def main(path):
             page.locator("select[name=privacy]").select_option("identity_vulnerability")  # which all of them have
             page.evaluate(WATCH)
             rows = [row for kind in KINDS for row in measured(page, kernel, kind)]
-        rows += [("start", "5,000", None, told, None, None) for told in starts(Path(folder), browser)]
+        rows += [("start", "10 u", None, told, None, None) for told in starts(Path(folder), browser)]
     presses = pd.DataFrame(rows, columns=["press", "aim", "busy", "told", "drawn", "processor"])
     table = presses.groupby(["press", "aim"], sort=False).agg(["count", "median", "max"]).round().reset_index()
     table.columns = [" ".join(filter(None, names)) for names in table.columns]
+    u = (before + unit()) / 2
+    for column in ("drawn median", "drawn max"):
+        table[column.replace("drawn", "u")] = (table[column].fillna(table["told" + column[5:]]) / u).round(2)
     table.to_csv(path, index=False)
     print(
         table.to_string(index=False),
+        f"\nu: {u:.0f} ms ({before:.0f} before); the columns `u` are ratios to it, as the aims are",
         f"\n{path}; {os.getloadavg()[1]:.1f} processes ran beside on {os.cpu_count()} cores",
     )
 
 
 # What is pressed, its aim, the sanitizer, the control, how many steps it goes there and back.
 KINDS = [
-    ("k of Mondrian, from 10 on: new", "100 / 250", "Mondrian", "k", 6),
-    ("k of Mondrian, from 10 on: again", "50", "Mondrian", "k", 6),
-    ("epsilon of Laplace noise: new", "100 / 250", "LaplaceNoise", "epsilon", 4),
-    ("seed of suppression: new", "100 / 250", "Suppress", "seed", 0),
-    ("k of local recoding, from 10 on: new", "400", "LocalRecoding", "k", 6),
-    ("k of buckets, from 10 on: new", "100 / 250", "Bucketize", "k", 6),
+    ("k of Mondrian, from 10 on: new", "1 u / 2 u", "Mondrian", "k", 6),
+    ("k of Mondrian, from 10 on: again", "0.5 u", "Mondrian", "k", 6),
+    ("epsilon of Laplace noise: new", "1 u", "LaplaceNoise", "epsilon", 4),
+    ("seed of suppression: new", "1 u", "Suppress", "seed", 0),
+    ("k of local recoding, from 10 on: new", "4 u", "LocalRecoding", "k", 6),
+    ("k of buckets, from 10 on: new", "1 u / 2 u", "Bucketize", "k", 6),
 ]
+
+
+def unit():
+    """Milliseconds in which a decision tree is fitted on Adult's one-hot table, the best of three."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from privnb.datasets.dataset import load
+
+    table = load("adult", "sramka").table
+    inputs, target = pd.get_dummies(table.drop(columns="salary").astype(str)).to_numpy(dtype=float), table.salary
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        DecisionTreeClassifier(random_state=0).fit(inputs, target)
+        times.append(1000 * (time.perf_counter() - began))
+    print(f"u: {inputs.shape[0]:,} x {inputs.shape[1]}", file=sys.stderr)
+    return min(times)
 
 
 def measured(page, kernel, kind):
