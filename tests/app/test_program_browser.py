@@ -33,49 +33,46 @@ def root(tmp_path_factory):
     return folder
 
 
-def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root):
-    with browsing.chromium() as browser:
-        if browser is None:
-            pytest.skip("there is no Chromium")
-        with browsing.app(root, "people.csv") as about, browsing.without_network(browser) as seen:
-            page = seen.page
-            page.goto(about["url"])
-            page.get_by_role("tab").first.wait_for()
-            assert [each.inner_text().partition(". ")[2] for each in page.get_by_role("tab").all()] == TITLES
-            page.get_by_label("Which column is sensitive?").select_option(label="illness")
-            page.get_by_label("Is each row one person?").select_option(label="Yes, each row is one person")
-            page.get_by_role("button", name="Save", exact=True).press("Enter")
-            page.get_by_text("are confirmed", exact=False).first.wait_for()
-            tab(page, "Columns").focus()
-            for title in TITLES[1:]:
-                page.keyboard.press("ArrowRight")
-                page.wait_for_function(
-                    "title => document.querySelector('[role=tab][aria-selected=true]').textContent.includes(title)",
-                    arg=title,
-                )
-                assert title in page.evaluate("document.activeElement.textContent"), "the focus moves with the tab"
-                if title in HEADINGS:
-                    page.get_by_role("heading", name=HEADINGS[title]).wait_for()
-                else:
-                    page.locator(".privnb-sliders").wait_for()
-            tab(page, "Policy").press("Enter")
-            cap = page.get_by_label("Cap on the attribute, in percent")
-            cap.fill("7")
-            cap.press("Tab")
-            page.get_by_role("button", name="Save as our policy").press("Enter")
-            page.get_by_role("button", name="Save as our policy").wait_for(state="detached")
-            own = next(Path(root).rglob("policy.toml"))
-            assert "at_most = 0.07" in own.read_text()
-            tab(page, "Card").press("Enter")
-            page.get_by_label("Purpose of the release").fill("Research")
-            page.get_by_label("Purpose of the release").press("Tab")
-            page.reload()
-            page.get_by_role("tab").first.wait_for()
-            tab(page, "Card").press("Enter")
-            page.get_by_label("Purpose of the release").wait_for()
-            assert page.get_by_label("Purpose of the release").input_value() == "Research", "kept over a reload"
-            page.set_viewport_size({"width": 390, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390
-            assert not any("Zoe" in each for each in page.locator("body").all_inner_texts())
-            assert not seen.errors
-            assert not seen.outside
+def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
+    with browsing.app(root, "people.csv") as about, browsing.without_network(browser) as seen:
+        page = seen.page
+        page.goto(about["url"])
+        page.get_by_role("tab").first.wait_for()
+        assert [each.inner_text().partition(". ")[2] for each in page.get_by_role("tab").all()] == TITLES
+        page.get_by_label("Which column is sensitive?").select_option(label="illness")
+        page.get_by_label("Is each row one person?").select_option(label="Yes, each row is one person")
+        page.get_by_role("button", name="Save", exact=True).press("Enter")
+        page.get_by_text("are confirmed", exact=False).first.wait_for()
+        tab(page, "Columns").focus()
+        for title in TITLES[1:]:
+            page.keyboard.press("ArrowRight")
+            page.wait_for_function(
+                "title => document.querySelector('[role=tab][aria-selected=true]').textContent.includes(title)",
+                arg=title,
+            )
+            assert title in page.evaluate("document.activeElement.textContent"), "the focus moves with the tab"
+            if title in HEADINGS:
+                page.get_by_role("heading", name=HEADINGS[title]).wait_for()
+            else:
+                page.locator(".privnb-sliders").wait_for()
+        tab(page, "Policy").press("Enter")
+        cap = page.get_by_label("Cap on the attribute, in percent")
+        cap.fill("7")
+        cap.press("Tab")
+        page.get_by_role("button", name="Save as our policy").press("Enter")
+        page.get_by_role("button", name="Save as our policy").wait_for(state="detached")
+        own = next(Path(root).rglob("policy.toml"))
+        assert "at_most = 0.07" in own.read_text()
+        tab(page, "Card").press("Enter")
+        page.get_by_label("Purpose of the release").fill("Research")
+        page.get_by_label("Purpose of the release").press("Tab")
+        page.reload()
+        page.get_by_role("tab").first.wait_for()
+        tab(page, "Card").press("Enter")
+        page.get_by_label("Purpose of the release").wait_for()
+        assert page.get_by_label("Purpose of the release").input_value() == "Research", "kept over a reload"
+        page.set_viewport_size({"width": 390, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert not any("Zoe" in each for each in page.locator("body").all_inner_texts())
+        assert not seen.errors
+        assert not seen.outside
