@@ -89,6 +89,11 @@ class WorstClass(NamedTuple):
     worse: withholding.Shown
 
     @property
+    def has_several_values(self) -> bool:
+        """Whether people may have several values, so that the shares of the values add up to more than 1."""
+        return int(self.bars.rows.whole.sum()) > self.headcount
+
+    @property
     def shares(self) -> list[tuple[ValueShares, int]]:
         """The shares and the number of people in the class of each bar."""
         return [

@@ -147,6 +147,7 @@ def test_people_with_several_records_count_once():
     assert worst.people in set(people)
     having = rows.groupby(["place", "ill"]).patient.nunique().unstack(fill_value=0)
     assert worst.guess.in_class * worst.people == pytest.approx(having.loc[people == worst.people].max(axis=1).iloc[0])
+    assert worst.has_several_values == (visits.table.groupby("patient").ill.nunique().sum() > 400)
 
 
 def test_of_many_values_the_rarest_share_a_bar():
