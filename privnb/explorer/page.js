@@ -88,8 +88,28 @@ function drag(el, model) {
   el.addEventListener("dragend", () => (mark(), (dragged = "")));
 }
 
+// Without its kernel, a page answers no control; it says so once, above all parts.
+function watchKernel(model, el) {
+  const manager = model.widget_manager;
+  const kernel = manager?.kernel ?? manager?.context?.sessionContext?.session?.kernel;
+  const tell = (_, status) => {
+    if (!["dead", "autorestarting", "terminating"].includes(status)) return;
+    const place = el.closest(".privnb-app, .privnb-board") ?? el;
+    if (place.querySelector(":scope > .privnb-ended")) return;
+    const said = document.createElement("p");
+    said.className = "privnb-trouble privnb-ended";
+    said.setAttribute("role", "alert");
+    said.textContent =
+      "The kernel of this page has ended, so its controls do nothing. Load the page again: the description, the pins, the policy and the statements for the card are kept.";
+    place.prepend(said);
+  };
+  kernel?.statusChanged?.connect(tell);
+  return () => kernel?.statusChanged?.disconnect(tell);
+}
+
 function render({ model, el }) {
   el.classList.add("privnb-live");
+  const forget = watchKernel(model, el);
   el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab reads only the target
   const draw = () => {
     const next = document.createElement("div");
@@ -128,7 +148,10 @@ function render({ model, el }) {
   model.on("change:html", draw);
   draw();
   model.send({ name: "shown", value: "" });
-  return () => model.off("change:html", draw);
+  return () => {
+    forget();
+    model.off("change:html", draw);
+  };
 }
 
 export default { render };

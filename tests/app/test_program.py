@@ -205,3 +205,26 @@ def test_a_page_that_is_loaded_again_keeps_what_was_stated(tmp_path, monkeypatch
     assert AppState(find_description("twelve").resolve()).policy == "ontario-2025"
     (tmp_path / "app.json").write_text("{")
     assert AppState(path).signature.purpose == ""
+
+
+def test_a_table_without_a_sensitive_attribute_says_so_where_one_is_needed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("plain.csv").write_text("age,sex\n" + "".join(f"{i % 3},{'FM'[i % 2]}\n" for i in range(60)))
+    app = open_table("", str(read("plain.csv").save("plain")))
+    app.show("explore")
+    assert "has no sensitive attribute. Give a column the role sensitive" in app.tabs["explore"].fault
+    app.show("choose")
+    assert not app.tabs["choose"].fault, "a policy may cap the identity risk alone"
+
+
+def test_a_table_without_quasi_identifiers_stays_a_draft(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("plain.csv").write_text("age,sex\n" + "".join(f"{i % 3},{'FM'[i % 2]}\n" for i in range(60)))
+    app = open_table("plain.csv")
+    page = app.tabs["columns"].page
+    answers = {"role 0": "neutral", "role 1": "neutral", "person": "each", "sensitive": "none", "save": ""}
+    for name, value in answers.items():
+        page._receive(page._page, {"name": name, "value": value}, None)
+    assert "No column is a quasi-identifier yet" in page._page.html
+    app.show("choose")
+    assert "is a draft" in app.tabs["choose"].parts["body"].html

@@ -1,5 +1,7 @@
 """The app in a browser: all tabs by keyboard, from a file to the tab of the release, with no error in the console."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,9 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         assert page.get_by_label("Purpose of the release").input_value() == "Research", "kept over a reload"
         page.set_viewport_size({"width": 390, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        (kernel,) = browsing.kernels(about["pid"])
+        os.kill(kernel, signal.SIGKILL)
+        page.get_by_text("The kernel of this page has ended").first.wait_for()
         assert not any("Zoe" in each for each in page.locator("body").all_inner_texts())
         assert not seen.errors
         assert not seen.outside
