@@ -84,10 +84,7 @@ class PolicyTab(Tab):
         elif name == CLASS_SIZE:
             self._draft = replace(self.policy, min_class_size=_whole(value))
         elif name.startswith(PERCENT):
-            place = int(name.removeprefix(PERCENT))
-            caps = list(self.policy.caps)
-            caps[place] = replace(caps[place], at_most=_share(value), people=None)
-            self._draft = replace(self.policy, caps=tuple(caps))
+            self._draft = replace(self.policy, caps=_with_cap(self.policy.caps, name.removeprefix(PERCENT), value))
         self.refresh()
 
     def _titles(self) -> dict[str, str]:
@@ -127,6 +124,10 @@ class PolicyTab(Tab):
                 verdict = "stays below the cap" if row.high <= cap.most else "exceeds the cap"
             question = strip_markup(line("decision/risks", "question", cap.risk))
             yield CapRow(f"{PERCENT}{place}", cap.subject, question, f"{100 * cap.at_most:g}", measured, verdict)
+        for risk in policies.RISKS:
+            if risk not in {cap.risk for cap in caps}:
+                question = strip_markup(line("decision/risks", "question", risk))
+                yield CapRow(f"{PERCENT}{risk}", risk, question, "", "", "no cap")
 
     def _outcome(self, decision: Decision) -> str:
         choice = self.state.choice
@@ -146,6 +147,28 @@ class PolicyTab(Tab):
         policies.write_policy(changed, own)
         self._draft = None
         self.state.set("policy", str(own))
+
+
+def _with_cap(caps: Sequence[Cap], which: str, value: Any) -> tuple[Cap, ...]:
+    """Return the caps with a new value for one of them; a new risk is added, and an empty value removes a cap.
+
+    `which` is the position of a cap, or the name of a risk without a cap.
+
+    Raises
+    ------
+    UsageError
+        For a value that is not a percentage, and if no cap would be left.
+    """
+    if not which.isdigit():
+        return (*caps, Cap(which, _share(value)))
+    place, rest = int(which), list(caps)
+    if str(value).strip():
+        rest[place] = replace(rest[place], at_most=_share(value), people=None)
+    elif len(rest) == 1:
+        raise UsageError("a policy must cap at least one risk. Add another cap first.")
+    else:
+        del rest[place]
+    return tuple(rest)
 
 
 def _share(value: Any) -> float:

@@ -113,7 +113,7 @@ def test_changed_caps_lead_to_another_measured_release_at_once(opened):
     assert policies.read(own).caps == policies.read("k-5").caps
 
 
-@pytest.mark.parametrize("value", ["-1", "101", "much", ""])
+@pytest.mark.parametrize("value", ["-1", "101", "much"])
 def test_a_cap_that_is_no_percentage_changes_nothing(opened, value):
     text = ask(opened, "policy", "cap 0", value)
     assert "a cap must be a number of percent from 0 to 100" in text
@@ -228,3 +228,17 @@ def test_a_table_without_quasi_identifiers_stays_a_draft(tmp_path, monkeypatch):
     assert "No column is a quasi-identifier yet" in page._page.html
     app.show("choose")
     assert "is a draft" in app.tabs["choose"].parts["body"].html
+
+
+def test_caps_are_added_and_removed_but_not_all_of_them(opened):
+    app = opened
+    page = app.tabs["policy"]
+    before = policies.read("groups-of-3").caps
+    ask(app, "policy", "cap linkability", "3")
+    assert page.policy.caps == (*before, policies.Cap("linkability", 0.03))
+    ask(app, "policy", f"cap {len(before)}", "")
+    assert page.policy.caps == before
+    for _ in before:
+        text = ask(app, "policy", "cap 0", "")
+    assert len(page.policy.caps) == 1
+    assert "a policy must cap at least one risk" in text
