@@ -107,6 +107,17 @@ function watchKernel(model, el) {
   return () => kernel?.statusChanged?.disconnect(tell);
 }
 
+// A screen reader announces each tab with its panel, which consists of widgets of their own.
+function namePanels(el) {
+  const panels = el.closest(".privnb-app")?.querySelectorAll(":scope > .privnb-tab") ?? [];
+  el.querySelectorAll("[role=tab]").forEach((tab, place) => {
+    if (!panels[place]) return;
+    panels[place].id = tab.getAttribute("aria-controls");
+    panels[place].setAttribute("role", "tabpanel");
+    panels[place].setAttribute("aria-labelledby", tab.id);
+  });
+}
+
 function render({ model, el }) {
   el.classList.add("privnb-live");
   const forget = watchKernel(model, el);
@@ -120,6 +131,7 @@ function render({ model, el }) {
     el.style.minHeight = empty ? `${el.offsetHeight}px` : "";
     children(el, next);
     refocus(el, keys);
+    if (el.querySelector("[role=tablist]")) setTimeout(namePanels, 0, el); // after the panels are in the page
   };
   el.addEventListener("input", ({ target }) => target.dataset.labels && label(target));
   el.addEventListener("change", ({ target }) => {

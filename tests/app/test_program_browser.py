@@ -53,6 +53,7 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
                 arg=title,
             )
             assert title in page.evaluate("document.activeElement.textContent"), "the focus moves with the tab"
+            page.get_by_role("tabpanel", name=title).wait_for()
             if title in HEADINGS:
                 page.get_by_role("heading", name=HEADINGS[title]).wait_for()
             else:
@@ -75,9 +76,9 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         assert page.get_by_label("Purpose of the release").input_value() == "Research", "kept over a reload"
         page.set_viewport_size({"width": 390, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert not seen.errors
         (kernel,) = browsing.kernels(about["pid"])
         os.kill(kernel, signal.SIGKILL)
         page.get_by_text("The kernel of this page has ended").first.wait_for()
         assert not any("Zoe" in each for each in page.locator("body").all_inner_texts())
-        assert not seen.errors
         assert not seen.outside
