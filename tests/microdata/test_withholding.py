@@ -47,10 +47,12 @@ from privnb.evaluation.experiments import (
 from privnb.evaluation.population_risk import measure_population_uniqueness
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, export, pinned_files, readings, sweeps
+from privnb.explorer.boxes import find_boxes
 from privnb.explorer.pins import FilePin
 from privnb.explorer.readings import count_class_sizes, count_setting
 from privnb.explorer.risks import measure_fast_risks, measure_slow_risks
 from privnb.explorer.setting import Setting
+from privnb.explorer.worst_class import find_worst_class
 from privnb.measures.disclosure import summary
 from privnb.measures.utility.information_loss import suppressed_records
 from privnb.microdata import cuts, withholding
@@ -161,6 +163,8 @@ ASKED = {  # every function that takes the limit
         CLINIC, [Identity()], min_count=limit
     ),
     "count_class_sizes": lambda limit: count_class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
+    "find_boxes": lambda limit: find_boxes(Identity().sanitize(CLINIC, rng=1), limit),
+    "find_worst_class": lambda limit: find_worst_class(Identity().sanitize(CLINIC, rng=1), "diagnosis", limit),
     "write_command": lambda limit: export.write_command(CLINIC, Setting(), min_count=limit),
     "explore": lambda limit: board.explore(CLINIC, min_count=limit),
     "measure_setting": lambda limit: readings.measure_setting(CLINIC, Setting(), min_count=limit),
@@ -234,6 +238,7 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
     other |= {"find_reading_key", "rows", "count_settings", "FrontierPanel", "make_case", "Reading", "Session"}
     # Parts of others; a scan may look for no small counts.
     other |= {"among", "known", "attack_published_model", "scan", "KnownRecords", "RareCombinations"}
+    other.add("describe_step")  # words of a count that `find_boxes` has withheld
     other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
 
