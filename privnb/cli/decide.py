@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from privnb.cli import tables
 from privnb.cli.answer import Answer, unmet_condition
 from privnb.cli.arguments import Parser, add_outside, add_release, add_roles, add_study, add_table
+from privnb.runtime.language import ENGLISH, LANGUAGES
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def add_arguments(command: Parser) -> None:
     )
     for option, name, text in SIGNED:
         command.value(option, name, f"{text}, for the card")
+    command.value(
+        "--language",
+        "LANGUAGE",
+        f"the language of the text and of the page of the card: {' or '.join(LANGUAGES)} (default: {ENGLISH})",
+        choices=LANGUAGES,
+        default=ENGLISH,
+    )
     command.value("--store", "DIR", "a folder for finished work, so that a stopped run can continue")
     add_release(command)
     command.examples(
@@ -73,6 +81,7 @@ def run(args: Namespace) -> Answer:
     from privnb.evaluation.parameters import choose_study
     from privnb.publishing import chosen_release
     from privnb.runtime.errors import MissingFileError, UsageError
+    from privnb.runtime.language import in_language
     from privnb.runtime.sentences import strip_markup
     from privnb.runtime.wording import line
     from privnb.workbench.decision import decide
@@ -98,13 +107,14 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     ended = made.publish(
         args.out, spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow,
-        call=args.call, signature=_signature(args),
+        call=args.call, signature=_signature(args), language=args.language,
     )  # fmt: skip
     explained = made.explanation
-    helpful, kept = (
-        strip_markup(line("decision/decision", macro, part))
-        for macro, part in (("help", explained["help"]), ("columns", explained))
-    )
+    with in_language(args.language):
+        helpful, kept = (
+            strip_markup(line("decision/decision", macro, part))
+            for macro, part in (("help", explained["help"]), ("columns", explained))
+        )
     warnings = [
         *tables.list_assumptions(named),
         *([Notice(helpful, "what-would-help")] if helpful else []),

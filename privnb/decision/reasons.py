@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from privnb.runtime.language import current_language
 from privnb.runtime.sentences import strip_markup
 from privnb.runtime.wording import line
 
@@ -42,7 +43,7 @@ class Reason:
         return {"kind": self.kind, **dict(self.values)}
 
     def __str__(self) -> str:
-        return _worded(self.template, self)
+        return _worded(self.template, self, current_language())
 
 
 @dataclass(frozen=True)
@@ -58,5 +59,5 @@ def join_reasons(reasons: Iterable[Reason]) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _worded(template: str, reason: Reason) -> str:
+def _worded(template: str, reason: Reason, language: str) -> str:  # `language` is a part of the key of the cache
     return strip_markup(line(template, reason.kind, **dict(reason.values)))

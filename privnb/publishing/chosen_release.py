@@ -47,6 +47,7 @@ from privnb.publishing.release_job import Outside, PublishedTable
 from privnb.runtime import temporary, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import PrivacyError
+from privnb.runtime.language import ENGLISH, in_language
 from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import Sentences, strip_markup
 from privnb.runtime.tolerances import nearly_equal
@@ -123,6 +124,7 @@ def publish_chosen(
     roles: Mapping[str, Role] | None = None,
     call: str = "",
     signature: Signature | None = None,
+    language: str = ENGLISH,
 ) -> PublicationResult:
     """Write the release that a decision has chosen, and return sentences about the decision and the release.
 
@@ -148,6 +150,9 @@ def publish_chosen(
         The roles that the search used; see `load`.
     signature : Signature, optional
         The statements of the person who signs the card.
+    language : str
+        The language of the sentences and of the page of the card, such as "de"; see `privnb.runtime.language`. The
+        files of data, such as the card's JSON, are the same in every language.
 
     Returns
     -------
@@ -162,13 +167,14 @@ def publish_chosen(
         For the reasons that `check_place` states, and for a file that cannot be read or written. Nothing is left at
         `out`.
     """
-    said = write_decision(found, dataset)
+    with in_language(language):
+        said = write_decision(found, dataset)
     _scan({PRINTED: said}, source)
     if out is None:
         return PublicationResult(found, [said])
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
-    given["signature"] = signature
+    given |= {"signature": signature, "language": language}
     called = call or f"decided under the policy '{found.decision.policy.title}', of {Path(source).name}"
     given |= {"outside": outside, "bounds": bounds, "force": force, "memory": memory, "call": called}
     allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
@@ -180,7 +186,9 @@ def publish_chosen(
     for _, of in found.decision.nearest_first.iterrows() if allow else ():
         with contextlib.suppress(*REFUSALS):
             return _written(source, found, dataset, out, of=of, allow=allow, roles=in_roles, **given)
-    said = f"{write_decision(found, dataset)}\n\nNo release is left to write, so nothing was written to {out.name}."
+    with in_language(language):
+        unwritten = strip_markup(line("decision/decision", "unwritten", out.name))
+        said = f"{write_decision(found, dataset)}\n\n{unwritten}"
     _scan({PRINTED: said}, source)
     return PublicationResult(found, [said])
 
@@ -236,6 +244,7 @@ def _written(
     allow: str | None = None,
     memory: str = MEMORY,
     signature: Signature | None = None,
+    language: str = ENGLISH,
     **given: Any,
 ) -> PublicationResult:
     """Write the release `of`, which is the chosen release by default.
@@ -265,16 +274,17 @@ def _written(
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:
             raise FileRefused(strip_markup(line("decision/card", "headline", signed.content)))
-        texts, page = render(signed), out.with_name(out.name + PAGE)
+        page = out.with_name(out.name + PAGE)
+        with in_language(language):
+            texts = render(signed)
+            # Leave the folder out: its name may be that of a person.
+            shown = _sentences(found, dataset, replace(written, path=Path(out.name)), signed, page.name)
+            said = _sentences(found, dataset, written, signed, page.resolve().as_uri())
         there = {each: made.with_name(made.name + each) for each in (FACTS, CODEBOOK, DESCRIPTOR)}
         own = {ending: path.read_text(encoding="utf-8") for ending, path in there.items()}
         named = {out.name + ending: text for ending, text in {**own, **texts}.items()}
-        # Leave the folder out: its name may be that of a person.
-        shown = _sentences(found, dataset, replace(written, path=Path(out.name)), signed, page.name)
         _scan({PRINTED: "\n".join(shown), **named}, source)
-        ended.append(
-            PublicationResult(found, _sentences(found, dataset, written, signed, page.resolve().as_uri()), signed)
-        )
+        ended.append(PublicationResult(found, said, signed))
         return texts
 
     sanitizer = found.sanitizer_of(found.decision.chosen if of is None else of)
@@ -384,17 +394,20 @@ def recount_results(decided: PolicySearch, found: Sequence[SensitiveCounts], ver
 
 
 def write_decision(found: PolicySearch, dataset: Dataset) -> str:
-    """Return the text of a decision, with blank lines between the paragraphs."""
+    """Return the text of a decision in the present language, with blank lines between the paragraphs."""
     explained = explain_decision(found, dataset)
     counted = write("decision/decision", "counts", explained)
     return Sentences(*Worded("decision/decision", explained).parts, *counted).data
 
 
 def _sentences(found: PolicySearch, dataset: Dataset, written: PublishedTable, signed: Card, page: str) -> list[str]:
-    """Return sentences about a decision and its file, with blank lines between the parts."""
+    """Return sentences about a decision and its file in the present language, with blank lines between the parts."""
     answer = Worded("decision/card", signed.content).data
     reviewed = Sentences(*write("decision/evidence", "overview", signed.content)).data
-    return [write_decision(found, dataset), "", *written.sentences, "", answer, "", reviewed, "", f"Its card: {page}"]
+    decided = write_decision(found, dataset)
+    of_file = [strip_markup(line("decision/card", "in_english")), *written.sentences]
+    place = strip_markup(line("decision/card", "place", page))
+    return [decided, "", *filter(None, of_file), "", answer, "", reviewed, "", place]
 
 
 def _known(file: UndescribedTable, schema: Schema, done: dict[str, Any]) -> list[str]:

@@ -14,11 +14,11 @@ from privnb.decision.policies import measure_of
 from privnb.decision.release_risks import Part, above_average
 from privnb.measures.base import measure_facts
 from privnb.reporting.templating import environment, template
+from privnb.runtime.language import current_language
 from privnb.runtime.names import escape_invisible
-from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import FullTable, Sentences, join_names, say, strip_markup
 from privnb.runtime.validation import validated
-from privnb.runtime.wording import line, write, write_quantity, write_with_interval
+from privnb.runtime.wording import filters, line, write
 from privnb.tables.writing import CARD, PAGE
 
 WORST = 3  # the number of groups that are named next to a risk
@@ -28,13 +28,18 @@ COLUMNS = ["risk", "question", "release", "without the file", "cap", "verdict"]
 
 @validated
 def render_card(card: Card) -> dict[str, str]:
-    """Return the texts of a card, the JSON document and the page, by the endings of their file names."""
+    """Return the texts of a card, the JSON document and the page, by the endings of their file names.
+
+    The page is in the present language; the JSON document is the same in every language.
+    """
     return {CARD: card.text, PAGE: page(card)}
 
 
 @validated
 def page(card: Card, explained: str = "", anchors: Collection[str] = (), file: str = "") -> str:
-    """Return the page of a card as HTML that needs no other file.
+    """Return the page of a card, in the present language, as HTML that needs no other file.
+
+    Texts that come from data, such as the names of policies, stay in their language.
 
     Parameters
     ----------
@@ -50,7 +55,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = (), file: s
     made = environment()
     content = card.content
     groups = content["worst_groups"]["shown"]
-    text = made.get_template("card.html.j2").render(
+    text = made.select_template([f"{current_language()}/card.html.j2", "card.html.j2"]).render(
         STYLE=Markup(made.globals["STYLE"]) + Markup(template("card.css")),
         card=content,
         file=file or card.name,
@@ -63,7 +68,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = (), file: s
         uses=[_use(number) for number in content["uses"]["measures"]],
         groups=[_group(number) for number in groups],
         widest=_exceeded_person(content),
-        promised=join_names([write_claim(claim) for claim in content["done"]["claims"]] or ["no privacy model"]),
+        promised=_text("reporting/card", "promised", [write_claim(claim) for claim in content["done"]["claims"]]),
         treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
         labels=list(dict.fromkeys(entry["labels"] for entry in content["dictionary"] if entry["labels"])),
         frameworks=[_framework(each, content) for each in content.get("evidence", {}).get("frameworks", ())],
@@ -146,10 +151,11 @@ def _risk(risk: Part, content: Part) -> Part:
     """Return the facts about a risk: the row of the table and the part of the page."""
     near = content["policy"]["near_certainty"]
     worst = _groups_at_risk(risk, content)[:WORST]
-    gauges = [_gauge(risk, "on average", "mean"), _gauge(risk, "worst-off person", "largest")]
+    gauges = [_gauge(risk, statistic) for statistic in ("mean", "largest")]
     numbers = [number for number in (risk["mean"], risk["worst_person"]) if number]
     return {
-        "risk": risk["risk"],
+        "name": risk["risk"],
+        "risk": _text("reporting/card", "risk", risk["risk"]),
         "question": _text("decision/risks", "question", risk["risk"]),
         "release": _text("decision/risks", "cell", risk),
         "without the file": _text("decision/risks", "without", risk),
@@ -175,7 +181,7 @@ def _framework(framework: Part, content: Part) -> Part:
             "state": each["answer"],
             "answer": _text("decision/evidence", "answer", each),
             "stated": [
-                _text("decision/evidence", "stated", name, content)
+                line("decision/evidence", "stated", name, content)
                 for name in each["lines"][: 1 if each["answer"] == NOT_APPLICABLE else None]
             ],
             "places": each["places"],
@@ -184,7 +190,7 @@ def _framework(framework: Part, content: Part) -> Part:
         for each in framework["questions"]
     ]
     summary = _text("decision/evidence", "summary", framework)
-    return {"summary": summary, "reading": _text("decision/evidence", "reading", framework), "rows": rows}
+    return {"summary": summary, "reading": line("decision/evidence", "reading", framework), "rows": rows}
 
 
 def _groups_at_risk(risk: Part, content: Part) -> list[Part]:
@@ -212,20 +218,19 @@ def _exceeded_person(content: Part) -> Part | None:
     return person if any((each["high"] or 0) > person["value"] for each in groups) else None
 
 
-def _gauge(risk: Part, whose: str, statistic: str) -> Part | None:
+def _gauge(risk: Part, statistic: str) -> Part | None:
     """Return the data of a bar from 0 to 1 with a number of a risk and its cap; None for an unknown number.
 
-    If the number is withheld, the bar shows its upper bound. `whose` is a phrase for the average or the worst-off
-    person. The `label` of the bar is for screen readers.
+    If the number is withheld, the bar shows its upper bound. `statistic` is "mean" for the average and "largest" for
+    the worst-off person. The `label` of the bar is for screen readers.
     """
     number = risk["mean" if statistic == "mean" else "worst_person"]
     if number is None or number["high"] is None:
         return None
     value = number["high"] if number["value"] is None else number["value"]
     most = next((cap["cap"] for cap in risk["caps"] if cap["statistic"] == statistic and not cap["group"]), None)
-    label = f"{risk['risk']}, {whose}: {write_percent(value)}" + (
-        "" if most is None else f"; cap {write_percent(most)}"
-    )
+    whose = _text("reporting/card", "whose", statistic)
+    label = _text("reporting/card", "gauge", risk["risk"], statistic, value, most)
     counted = risk["risk"] == "certainty"  # without an interval
     ends = {"value": value, "low": value if counted else number["low"], "high": value if counted else number["high"]}
     drawn = {name: max(0.0, min(1.0, end or 0.0)) for name, end in ends.items()}
@@ -236,38 +241,44 @@ def _next(other: Part | None) -> Part | None:
     """Return a table that compares this release with the next-best release; None if there is no other release."""
     if other is None:
         return None
-    pair = other["this"], other["other"]
-    rows = [("loss for the users", *(write_with_interval(each["lost"]) for each in pair))]
+    pair, show = (other["this"], other["other"]), filters(current_language())
+    rows = [(_text("reporting/card", "loss"), *(show["number"](each["lost"]) for each in pair))]
     for both in zip(*(each["risks"] for each in pair), strict=True):
-        for kind, whose in (("mean", "on average"), ("worst_person", "worst-off person")):
+        name = _text("reporting/card", "risk", both[0]["risk"])
+        for kind, statistic in (("mean", "mean"), ("worst_person", "largest")):
             if any(each[kind] for each in both):
-                shown = (
-                    write_quantity if both[0]["risk"] == "certainty" else write_with_interval
-                )  # certain values are counted
-                numbers = (shown(each[kind]) if each[kind] else "not measured" for each in both)
-                rows.append((f"{both[0]['risk']}, {whose}", *numbers))
+                write = show["quantity" if both[0]["risk"] == "certainty" else "number"]  # certain values are counted
+                numbers = (
+                    write(each[kind]) if each[kind] else _text("reporting/card", "not_measured") for each in both
+                )
+                rows.append((f"{name}, {_text('reporting/card', 'whose', statistic)}", *numbers))
     return {"release": other["release"], "is": other["is"], "rows": rows}
 
 
 def _use(number: Part) -> dict[str, str]:
     """Return a row with a measure of utility or loss, and its value for the release without quasi-identifiers."""
-    of = measure_facts(number["row"]["measure"])
-    without = "" if number["baseline"] is None else of.written(number["baseline"])
-    value = "unknown" if number["value"] is None else of.written(number["value"])
-    if of.unit == "nats" and number["value"] is not None and number["baseline"]:
-        value, without = write_percent(number["value"] / number["baseline"]), "100%"
+    of, show = measure_facts(number["row"]["measure"]), filters(current_language())
+    without = "" if number["baseline"] is None else show["in_format"](number["baseline"], of.format)
+    value = number["value"]
+    shown = _text("reporting/card", "unknown") if value is None else show["in_format"](value, of.format)
+    if of.unit == "nats" and value is not None and number["baseline"]:
+        shown, without = show["percent"](value / number["baseline"]), show["percent"](1)
     target = number["row"].get("target", "")
     named: Sequence[Any] = (
-        of.title + (f" ({target})" if target else ""),
-        value,
+        _text("reporting/card", "title", of.name, of.title) + (f" ({target})" if target else ""),
+        shown,
         without,
-        of.baseline if without else "",
-        of.sentence,
+        _text("reporting/card", "compared", of.name, of.baseline) if without else "",
+        _text("reporting/card", "meaning", of.name, of.sentence),
     )
     return dict(zip(("measure", "this file", "for comparison", "compared with", "meaning"), named, strict=True))
 
 
 def _group(number: Part) -> dict[str, str]:
-    of = measure_facts(number["row"]["measure"])
-    many = "" if number["people"] is None else f"{number['people']:,}"
-    return {"risk": of.title, "group": number["row"]["group"], "people": many, "mean risk": write_with_interval(number)}
+    of, show = measure_facts(number["row"]["measure"]), filters(current_language())
+    return {
+        "risk": _text("reporting/card", "title", of.name, of.title),
+        "group": _text("reporting/card", "group", number["row"]["group"]),
+        "people": "" if number["people"] is None else show["count"](number["people"]),
+        "mean risk": show["number"](number),
+    }

@@ -10,12 +10,16 @@ from importlib import metadata, resources
 import jinja2
 from markupsafe import Markup
 
+from privnb.runtime.language import current_language
 from privnb.runtime.sentences import inline
-from privnb.runtime.wording import FILTERS, Wording
+from privnb.runtime.wording import Wording, filters
 
 
 def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environment:
-    """Return the templates of pages, with the style and the version of the package; for `term`, see `Wording`."""
+    """Return the templates of pages, with the style and the version of the package; for `term`, see `Wording`.
+
+    The filters and sentences are in the present language.
+    """
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
         autoescape=True,
@@ -26,8 +30,9 @@ def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environ
     made.filters["sha256"] = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     made.globals |= {"version": metadata.version("privnb")}
     wording = Wording(term)
-    made.filters |= FILTERS | {"inline": inline}
+    made.filters |= filters(current_language()) | {"inline": inline}
     made.globals |= {
+        "LANGUAGE": current_language(),
         "STYLE": Markup(template("style.css")),
         "write": wording.parts,
         "line": wording.line,

@@ -108,15 +108,17 @@ def find_unnamed(names: Iterable[str]) -> list[str]:
     return [name for place, name in enumerate(names, 1) if name == f"column {place}"]
 
 
-def abbreviate_names(names: Iterable[str], most: int = 3) -> str:
+def abbreviate_names(names: Iterable[str], most: int = 3, rest: str = "and {} more") -> str:
     """Return the first `most` names and the number of the remaining names, for a sentence.
+
+    `rest` are the words about the remaining names.
 
     >>> abbreviate_names(["a", "b", "c", "d"]), abbreviate_names(["a"])
     ('a, b, c and 1 more', 'a')
     """
     names = [*names]
     more = len(names) - most
-    return join_names(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return join_names(names[:most]) + (f" {rest.format(more)}" if more > 0 else "")
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -1,11 +1,15 @@
-"""Numbers as texts for people; only this module decides how many digits a number has.
+"""Numbers and dates as texts for people; only this module decides how many digits a number has.
 
 The format of a number states the unit, as in "{:%} of people". In the format, `%` means a share, `,` means a count, and
-`g` means any other number; with `+`, the sign is always shown. Digits in a format are ignored.
+`g` means any other number; with `+`, the sign is always shown. Digits in a format are ignored. The functions write
+English; `localize` turns a text that they have written into a text of another language.
 """
 
+import datetime
 import math
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from privnb.runtime.tolerances import EXACT, nearly_equal
 
@@ -224,3 +228,100 @@ def _rounded(number: float) -> float:
 def _two_digits(number: float) -> int:
     number = round(number)
     return round(number, 1 - math.floor(math.log10(number)))
+
+
+@dataclass(frozen=True)
+class Locale:
+    """The manner in which a language writes numbers and dates.
+
+    Parameters
+    ----------
+    decimal, thousands, percent : str
+        The decimal separator, the separator of thousands, and the percent sign with the space before it.
+    date : str
+        The format of a date; see `datetime.date.strftime`.
+    words : dict of str to str
+        The words next to numbers, by the English words.
+    """
+
+    decimal: str = "."
+    thousands: str = ","
+    percent: str = "%"
+    date: str = "%Y-%m-%d"
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_BREAK, NARROW = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+LOCALES = {
+    "en": Locale(),
+    "de": Locale(
+        decimal=",",
+        thousands=".",
+        percent=f"{NO_BREAK}%",
+        date="%d.%m.%Y",
+        words={
+            "95% CI": "95-%-Konfidenzintervall", "at most": "höchstens", "below": "unter", "above": "über",
+            "all but fewer than": "alle bis auf weniger als", "fewer than": "weniger als", "more than": "mehr als",
+            "between": "zwischen", "and": "und", "and {} more": "und {} weitere",
+            "to": "bis", "in": "von", "withheld": "zurückgehalten",
+            "unbounded": "unbegrenzt", "nobody": "niemand", "people": "Personen", "person": "Person",
+            "of people": "der Personen", "more people": "mehr Personen", "records": "Datensätze", "record": "Datensatz",
+            "of records": "der Datensätze", "of groups": "der Gruppen", "groups": "Gruppen",
+            "of the domain": "des Wertebereichs", "nats": "Nat", "nat": "Nat", "times": "Mal", "time": "Mal",
+        },
+    ),
+    "fr": Locale(
+        decimal=",",
+        thousands=NARROW,
+        percent=f"{NO_BREAK}%",
+        date="%d/%m/%Y",
+        words={
+            "95% CI": "IC à 95%", "at most": "au plus", "below": "moins de", "above": "plus de",
+            "all but fewer than": "toutes sauf moins de", "fewer than": "moins de", "more than": "plus de",
+            "between": "entre", "and": "et", "and {} more": "et {} de plus",
+            "to": "à", "in": "sur", "withheld": "masqué", "unbounded": "illimité",
+            "nobody": "personne", "people": "personnes", "person": "personne", "of people": "des personnes",
+            "more people": "personnes de plus", "records": "enregistrements", "record": "enregistrement",
+            "of records": "des enregistrements", "of groups": "des groupes", "groups": "groupes",
+            "of the domain": "du domaine", "nats": "nats", "nat": "nat", "times": "fois", "time": "fois",
+        },
+    ),
+}  # fmt: skip
+
+
+def localize(text: str, language: str) -> str:
+    """Return a text that this module has written as the text of another language; it must not contain names.
+
+    Parameters
+    ----------
+    text : str
+    language : str
+        A key of `LOCALES`.
+
+    Examples
+    --------
+    >>> localize("8.9% of people (95% CI 8.4–9.3%)", "de").replace(NO_BREAK, "_")
+    '8,9_% der Personen (95-%-Konfidenzintervall 8,4–9,3_%)'
+    >>> localize("1 in 45,000 people", "de"), localize("fewer than 10 people", "fr")
+    ('1 von 45.000 Personen', 'moins de 10 personnes')
+    """
+    locale = LOCALES[language]
+    if not locale.words:
+        return text
+    words = "|".join(map(re.escape, sorted(locale.words, key=len, reverse=True)))
+    text = re.sub(rf"(?<!\w)(?:{words})(?!\w)", lambda match: locale.words[match.group()], text)
+    separators = {".": locale.decimal, ",": locale.thousands}
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\.(?=\d)", lambda match: separators[match.group()], text)
+    return re.sub(r"(?<=\d)%", locale.percent, text)
+
+
+def localize_date(day: str, language: str) -> str:
+    """Return a day in the ISO format as a date of a language; return any other text unchanged.
+
+    >>> [localize_date("2026-11-30", language) for language in LOCALES], localize_date("later", "de")
+    (['2026-11-30', '30.11.2026', '30/11/2026'], 'later')
+    """
+    try:
+        return datetime.date.fromisoformat(day).strftime(LOCALES[language].date)
+    except ValueError:
+        return day

@@ -19,11 +19,14 @@ from privnb.runtime.names import escape_invisible
 
 MIME = "application/vnd.privnb+json"  # the type of an output's data in a notebook, which pages render
 Part = str | Sequence[str]  # a paragraph, or the items of a list
+NO_BREAK_SPACES = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 OPEN = '<div class="text mathjax_ignore">'  # the second class prevents formulas between two $
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str], conjunction: str = "and") -> str:
     """Return names as a list in a sentence, with commas or, if a name contains a comma, with semicolons between them.
+
+    `conjunction` is the word before the last name.
 
     >>> join_names(["a", "b", "c"]), join_names(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
     ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
@@ -31,7 +34,7 @@ def join_names(names: Sequence[str]) -> str:
     *first, last = names
     if first and any("," in name for name in names):
         return "; ".join([*first, last])
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def strong(text: object) -> Markup:
@@ -54,7 +57,11 @@ def strip_markup(part: str) -> str:
     >>> strip_markup(Markup("<strong>All</strong> of &lt;b&gt;")), strip_markup("a < b")
     ('All of <b>', 'a < b')
     """
-    return part.striptags() if isinstance(part, Markup) else part
+    if not isinstance(part, Markup):
+        return part
+    for space in NO_BREAK_SPACES:  # `striptags` would replace them by spaces at which a line may break
+        part = part.replace(space, Markup(f"&#{ord(space)};"))
+    return part.striptags()
 
 
 def list_lines(parts: Sequence[Part]) -> list[str]:

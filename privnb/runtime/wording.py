@@ -2,6 +2,9 @@
 
 A template is a file of Jinja macros. Each line that a macro writes is a paragraph; a line that begins with a dash and a
 space is an item of a list. The arguments of a macro are data: plain values, and dictionaries of plain values.
+
+A translation of a template has the same name in a folder `templates/<language>`, and the same macros with the same
+parameters. `language.in_language` selects the translations; a template without a translation is shown in English.
 """
 
 from __future__ import annotations
@@ -11,19 +14,25 @@ import re
 from collections.abc import Callable, Mapping
 from importlib import resources
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from privnb.runtime import numerals
+from privnb.runtime.language import ENGLISH, current_language, in_language
 from privnb.runtime.names import abbreviate_names
 from privnb.runtime.sentences import Part, Sentences, join_names
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    import jinja2
 
 ITEM = "- "
 
 
 class Wording:
-    """The templates of sentences, and a function that marks the terms of the glossary in the sentences.
+    """The templates of sentences in the present language, and a function that marks the terms of the glossary in them.
 
     Parameters
     ----------
@@ -33,17 +42,8 @@ class Wording:
     """
 
     def __init__(self, term: Callable[[str, str], str] | None = None) -> None:
-        import jinja2
-
-        self.environment = jinja2.Environment(
-            loader=jinja2.FunctionLoader(_source),
-            autoescape=True,
-            finalize=_one_line,
-            undefined=jinja2.StrictUndefined,
-        )
-        self.environment.filters |= FILTERS
-        self.environment.filters["term"] = lambda text, name="": term(text, name or text) if term else text
-        self.environment.globals["MIN_COUNT"] = numerals.MIN_COUNT
+        self.language = current_language()
+        self.environments = {language: _environment(language, term) for language in {self.language, ENGLISH}}
 
     def parts(self, template: str, macro: str, *arguments: object, **named: object) -> list[Part]:
         """Return the paragraphs and lists that a macro writes.
@@ -56,8 +56,7 @@ class Wording:
         *arguments, **named
             The arguments of the macro.
         """
-        module = self.environment.get_template(template).module
-        written: Markup = getattr(module, macro)(*arguments, **named)
+        written: Markup = getattr(self._macros(template), macro)(*arguments, **named)
         each = [line.strip() for line in written.split("\n") if line.strip()]
         found: list[Part] = []
         for are_items, some in groupby(each, lambda line: line.startswith(ITEM)):
@@ -72,7 +71,11 @@ class Wording:
 
     def has(self, template: str, macro: str) -> bool:
         """Return whether a template has a macro."""
-        return hasattr(self.environment.get_template(template).module, macro)
+        return hasattr(self._macros(template), macro)
+
+    def _macros(self, template: str) -> Any:
+        language = self.language if _place(template, self.language).is_file() else ENGLISH
+        return self.environments[language].get_template(template).module
 
 
 class Worded(Sentences):
@@ -102,10 +105,15 @@ class Worded(Sentences):
         return {"template": self.template, "data": self.given}
 
 
-@functools.cache
 def wording() -> Wording:
-    """Return the templates with a function that does not mark terms."""
-    return Wording()
+    """Return the templates in the present language, with a function that does not mark terms."""
+    return _wording(current_language())
+
+
+@functools.cache
+def _wording(language: str) -> Wording:
+    with in_language(language):
+        return Wording()
 
 
 def write(template: str, macro: str, *arguments: object, **named: object) -> list[Part]:
@@ -118,9 +126,27 @@ def line(template: str, macro: str, *arguments: object, **named: object) -> str:
     return wording().line(template, macro, *arguments, **named)
 
 
-def _source(name: str) -> str:
+def _environment(language: str, term: Callable[[str, str], str] | None) -> jinja2.Environment:
+    """Return the templates of one language."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: _place(name, language).read_text(encoding="utf-8")),
+        autoescape=True,
+        finalize=_one_line,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters |= filters(language)
+    made.filters["term"] = lambda text, name="": term(text, name or text) if term else text
+    made.globals["MIN_COUNT"] = numerals.MIN_COUNT
+    return made
+
+
+def _place(name: str, language: str) -> Traversable:
+    """Return the file of a template in a language."""
     room, _, file = name.partition("/")
-    return resources.files(f"privnb.{room}").joinpath(f"templates/{file}.j2").read_text(encoding="utf-8")
+    folder = "templates" if language == ENGLISH else f"templates/{language}"
+    return resources.files(f"privnb.{room}").joinpath(f"{folder}/{file}.j2")
 
 
 def _one_line(value: object) -> object:
@@ -226,6 +252,15 @@ def write_count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def write_whole(number: float) -> str:
+    """Return a number of objects in full, without decimal places.
+
+    >>> write_whole(1234), write_whole(9.0)
+    ('1,234', '9')
+    """
+    return f"{number:,.0f}"
+
+
 def sentence_case(text: str) -> str:
     """Return the text with its first letter as a capital letter."""
     return text[:1].upper() + text[1:]
@@ -250,7 +285,7 @@ def write_in_prose(setting: str) -> str:
     return f"{name} with {join_names(parameters)}" if parameters else name
 
 
-FILTERS: dict[str, Callable[..., object]] = {
+FILTERS: dict[str, Callable[..., str]] = {
     "percent": numerals.write_percent,
     "number": write_with_interval,
     "quantity": write_quantity,
@@ -262,5 +297,31 @@ FILTERS: dict[str, Callable[..., object]] = {
     "abbreviate": abbreviate_names,
     "sentence_case": sentence_case,
     "in_prose": write_in_prose,
-    "count": lambda number: f"{number:,}",
+    "count": write_whole,
+    "date": str,
+    "in_english": str,
 }
+NUMERIC = ("percent", "number", "quantity", "in_format", "bare", "people", "count")  # filters whose texts have no names
+
+
+def filters(language: str) -> dict[str, Callable[..., str]]:
+    """Return the filters of templates in a language."""
+    if language == ENGLISH:
+        return FILTERS
+
+    def localized(write: Callable[..., str]) -> Callable[..., str]:
+        return lambda *given, **named: numerals.localize(write(*given, **named), language)
+
+    def write_localized_count(number: int, one: str, many: str) -> str:
+        return f"{numerals.localize(write_whole(number), language)} {one if number == 1 else many}"
+
+    words = numerals.LOCALES[language].words
+    return {
+        **FILTERS,
+        **{name: localized(FILTERS[name]) for name in NUMERIC},
+        "counted": write_localized_count,
+        "listed": lambda names: join_names([*names], words["and"]),
+        "abbreviate": lambda names: abbreviate_names(names, rest=words["and {} more"]),
+        "date": lambda day: numerals.localize_date(str(day), language),
+        "in_english": lambda name: Markup('<span lang="en">{}</span>').format(name),
+    }

@@ -24,6 +24,7 @@ from privnb.microdata.schema import Role
 from privnb.publishing import chosen_release
 from privnb.runtime import validation
 from privnb.runtime.errors import PrivacyError, UsageError
+from privnb.runtime.language import ENGLISH
 from privnb.runtime.sentences import list_lines
 from privnb.runtime.validation import validated
 from privnb.runtime.wording import Worded
@@ -199,6 +200,7 @@ class TableDecision(Noun):
         allow: str | None = None,
         memory: str = chosen_release.MEMORY,
         signature: Signature | None = None,
+        language: str = ENGLISH,
     ) -> ReleaseCard:
         """Write the chosen release together with its provenance, its codebook and its card.
 
@@ -209,7 +211,7 @@ class TableDecision(Noun):
         ----------
         out : str or path-like
             The path of a new file that ends in .parquet or .csv, or of a new folder.
-        spreadsheet_safe, bounds, force, allow, memory, signature
+        spreadsheet_safe, bounds, force, allow, memory, signature, language
             See `publishing.chosen_release.publish_chosen`.
 
         Returns
@@ -224,7 +226,7 @@ class TableDecision(Noun):
         chosen_release.check_place(out, spreadsheet_safe=spreadsheet_safe, force=force)
         ended = self.publish(
             out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory,
-            signature=signature,
+            signature=signature, language=language,
         )  # fmt: skip
         if ended.card is None:
             raise PrivacyError(ended.text)

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from privnb.runtime.language import ENGLISH, LANGUAGES
+
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "notebooks"]
 GENERATED = ("classes", "functions", "pages")  # folders of docs/ with pages that `make docs` writes
@@ -45,7 +47,8 @@ def files(room):
     """Return the files with texts of a room, which is a folder or one file."""
     path = ROOT / room
     found = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.suffix in ENDINGS)
-    return [each for each in found if not {"__pycache__", ".ipynb_checkpoints", *GENERATED} & {*each.parts}]
+    others = {"__pycache__", ".ipynb_checkpoints", *GENERATED, *(each for each in LANGUAGES if each != ENGLISH)}
+    return [each for each in found if not others & {*each.parts}]
 
 
 def faults(path):
