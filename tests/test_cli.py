@@ -701,7 +701,14 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     given = {"render": release_card.render_card, "study": "", "spreadsheet_safe": False, "allow": None, "roles": None}
     ((source, *others), options), called = ended[0], "privnb decide clinic.toml --policy k-5 --records 60 --seeds 2"
     assert (str(source), others) == (str(CLINIC), ["found", dataset, None])
-    assert options == given | {"outside": "refuse", "bounds": False, "force": False, "call": called, "signature": None}
+    assert options == given | {
+        "outside": "refuse",
+        "bounds": False,
+        "force": False,
+        "call": called,
+        "signature": None,
+        "language": "en",
+    }
     assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 4
     assert "'ontario' is not a ready policy" in capsys.readouterr().err
     out = tmp_path / "there.csv"

@@ -109,9 +109,8 @@ class ChooseTab(Tab):
         decision = choice.found.decision
         releases = decision.releases if decision.chosen is not None else decision.nearest_first
         able = releases[releases.status != "refused"]
-        shown = able[~able[["loss", "used", "kept"]].round(9).duplicated()].head(
-            SHOWN
-        )  # the others are no alternatives
+        alike = able[["loss", "used", "kept"]].round(9).duplicated()  # not an alternative to an earlier release
+        shown = able[~alike].head(SHOWN)
         return [
             {
                 "place": place,

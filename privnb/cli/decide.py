@@ -14,16 +14,7 @@ from privnb.runtime.language import ENGLISH, LANGUAGES
 from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
-    from privnb.decision.signature import Signature
     from privnb.microdata.schema import Role
-
-
-SIGNED = (
-    ("--purpose", "TEXT", "the purpose of the release"),
-    ("--legal-basis", "TEXT", "the legal basis of the release"),
-    ("--retention-until", "DAY", "the day until which recipients may keep the release"),
-    ("--signed-by", "NAME", "the name of the person who signs"),
-)
 
 
 def add_arguments(command: Parser) -> None:
@@ -54,8 +45,7 @@ def add_arguments(command: Parser) -> None:
         type=int,
         default=0,
     )
-    for option, name, text in SIGNED:
-        command.value(option, name, f"{text}, for the card")
+    command.value("--sign", "FILE", "a .toml file with the purpose and the other statements for the card")
     command.value(
         "--language",
         "LANGUAGE",
@@ -78,6 +68,7 @@ def run(args: Namespace) -> Answer:
     The status is 1 if no release complies with the policy.
     """
     from privnb.decision import policies
+    from privnb.decision.signature import read_signature
     from privnb.evaluation.parameters import choose_study
     from privnb.publishing import chosen_release
     from privnb.runtime.errors import MissingFileError, UsageError
@@ -88,6 +79,7 @@ def run(args: Namespace) -> Answer:
     from privnb.workbench.table import Table
 
     policy = policies.read(args.policy)
+    signature = None if args.sign is None else read_signature(args.sign)
     if args.previous and not Path(args.previous).exists():
         raise MissingFileError(f"there is no file {args.previous}. Give --previous the file of an earlier release.")
     if args.out:
@@ -107,7 +99,7 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     ended = made.publish(
         args.out, spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow,
-        call=args.call, signature=_signature(args), language=args.language,
+        call=args.call, signature=signature, language=args.language,
     )  # fmt: skip
     explained = made.explanation
     with in_language(args.language):
@@ -129,21 +121,13 @@ def run(args: Namespace) -> Answer:
     )
 
 
-def _signature(args: Namespace) -> Signature | None:
-    """Return the statements for the card; None if the options state nothing."""
-    from privnb.decision.signature import Signature
-
-    given = [getattr(args, option.lstrip("-").replace("-", "_")) or "" for option, *_ in SIGNED]
-    return Signature(*given) if any(given) else None
-
-
 def _of_a_file(args: Namespace) -> str:
     """Return the first option in the arguments that needs --out; empty if there is no such option."""
     from privnb.tables.spreadsheets import OPTION
 
     given = {
         "--allow": args.allow is not None,
-        **{option: bool(getattr(args, option.lstrip("-").replace("-", "_"))) for option, *_ in SIGNED},
+        "--sign": args.sign is not None,
         OPTION: args.spreadsheet_safe,
         "--bounds": args.bounds,
         "--force": args.force,

@@ -1,12 +1,14 @@
 """The part of a release card that its owner states and signs: why the release leaves, on which ground, for how long."""
 
 import datetime
-from dataclasses import asdict, dataclass, field
+import tomllib
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from privnb.runtime import expect
-from privnb.runtime.errors import UsageError
-from privnb.runtime.validation import Validated
+from privnb.runtime import expect, validation
+from privnb.runtime.errors import MissingFileError, UsageError
+from privnb.runtime.validation import Validated, validated
 
 LONGEST = 500  # characters of one field
 
@@ -67,3 +69,26 @@ class Signature(Validated):
     def facts(self) -> dict[str, str]:
         """Return the statements as plain values, for a card."""
         return {name: " ".join(value.split()) for name, value in asdict(self).items()}
+
+
+@validated
+def read_signature(path: validation.Path) -> Signature:
+    """Return the statements in a TOML file, whose keys are the fields of `Signature`.
+
+    Raises
+    ------
+    UsageError
+        For a file that is not TOML, and for an unknown key or an invalid value.
+    MissingFileError
+        If there is no such file.
+    """
+    names = [each.name for each in fields(Signature)]
+    try:
+        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFileError(f"there is no file {path}. Write one with {', '.join(names)}.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} must be a TOML file with {', '.join(names)}; it cannot be read: {error}.") from None
+    if unknown := [name for name in given if name not in names]:
+        raise UsageError(f"{path} must have the keys {', '.join(names)}; got {', '.join(unknown)}. Rename the key.")
+    return Signature(**{name: str(value) for name, value in given.items()})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from privnb.decision.signature import Signature
-from privnb.runtime.errors import UsageError, UsageTypeError
+from privnb.decision.signature import Signature, read_signature
+from privnb.runtime.errors import MissingFileError, UsageError, UsageTypeError
 
 
 def test_empty_fields_are_listed():
@@ -34,3 +34,19 @@ def test_an_invalid_field_is_refused(given, words):
 def test_a_field_must_be_text():
     with pytest.raises(UsageTypeError, match="purpose"):
         Signature(purpose=1)
+
+
+def test_statements_are_read_from_a_file(tmp_path):
+    path = tmp_path / "statements.toml"
+    path.write_text('purpose = "research"\nretention_until = 2030-01-01\n')
+    assert (read_signature(path).purpose, read_signature(path).retention_until) == ("research", "2030-01-01")
+    for text, words in (
+        ("purposes = 'a'", "got purposes"),
+        ("purpose", "cannot be read"),
+        ("date = 'soon'", "must be a day"),
+    ):
+        path.write_text(text)
+        with pytest.raises(UsageError, match=words):
+            read_signature(path)
+    with pytest.raises(MissingFileError, match="there is no file"):
+        read_signature(tmp_path / "none.toml")
