@@ -51,7 +51,12 @@ class ChooseTab(Tab):
         """Draw the answer and the alternatives, or the button of the search."""
         choice = self.state.choice
         shown: dict[str, Any] = {"profile": self.profile, "profiles": {each: each for each in PROFILES}}
-        shown |= {"stale": self.state.stale(), "why_not": self.state.why_not_described, "policy": self.state.policy}
+        shown |= {
+            "stale": self.state.stale(),
+            "why_not": self.state.why_not_described,
+            "policy": self.state.policy_title,
+        }
+        shown["unsaved"] = self.state.has_unsaved_policy
         if choice is None:
             self.put("body", "choose", **shown, answer="", how="", is_met=False, rows=[])
             self.put("more", "without", columns=[], answers={})

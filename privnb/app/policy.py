@@ -85,6 +85,7 @@ class PolicyTab(Tab):
             self._draft = replace(self.policy, min_class_size=_whole(value))
         elif name.startswith(PERCENT):
             self._draft = replace(self.policy, caps=_with_cap(self.policy.caps, name.removeprefix(PERCENT), value))
+        self.state.has_unsaved_policy = self._draft is not None
         self.refresh()
 
     def _titles(self) -> dict[str, str]:

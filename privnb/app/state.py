@@ -45,6 +45,8 @@ class AppState:
         Whether the owner has asked for a choice, so that a page that is loaded again continues the search.
     tab : str
         The tab that is shown.
+    has_unsaved_policy : bool
+        Whether the tab Policy holds changes that are not saved.
     running : str
         The slow step that runs in the background; empty if there is none.
     listeners : list of function
@@ -62,6 +64,7 @@ class AppState:
     is_wanted: bool = False
     running: str = ""
     tab: str = ""
+    has_unsaved_policy: bool = False
     listeners: list[Callable[[str], object]] = field(default_factory=list)
     show: Callable[[str], object] = field(default=lambda key: None)
 
@@ -93,6 +96,14 @@ class AppState:
         except (PrivnbError, OSError) as error:
             return str(error)
         return ""
+
+    @property
+    def policy_title(self) -> str:
+        """The title of the policy, or its name if its file cannot be read."""
+        try:
+            return policies.read(self.policy).title
+        except (PrivnbError, OSError):
+            return self.policy
 
     def digest(self) -> str:
         """Return the digest of the table and its description; empty if they cannot be read."""

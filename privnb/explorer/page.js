@@ -16,10 +16,11 @@ function morph(now, next) {
     if (!own.includes(name) && !next.hasAttribute(name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes)
     if (!own.includes(name) && now.getAttribute(name) !== value) now.setAttribute(name, value);
+  const chosen = next.value; // read before new options move from `next` to `now`
   children(now, next);
   // Once a person has changed a control, it no longer shows the values of its attributes.
-  if (now.nodeName === "INPUT") [now.value, now.checked] = [next.value, next.checked];
-  if (["SELECT", "TEXTAREA"].includes(now.nodeName)) now.value = next.value;
+  if (now.nodeName === "INPUT") [now.value, now.checked] = [chosen, next.checked];
+  if (["SELECT", "TEXTAREA"].includes(now.nodeName)) now.value = chosen;
 }
 
 function children(now, next) {

@@ -66,6 +66,7 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         page.get_by_role("button", name="Save as our policy").wait_for(state="detached")
         own = next(Path(root).rglob("policy.toml"))
         assert "at_most = 0.07" in own.read_text()
+        assert page.locator("select[name=policy]").first.input_value() == str(own), "the saved policy is selected"
         tab(page, "Card").press("Enter")
         page.get_by_label("Purpose of the release").fill("Research")
         page.get_by_label("Purpose of the release").press("Tab")
