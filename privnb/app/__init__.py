@@ -4,7 +4,7 @@ from importlib import import_module
 
 from privnb import explorer
 
-HOMES = {"open_table": "program", "your_table": "columns"}
+HOMES = {"open_table": "program"}
 __all__ = sorted(HOMES)
 LIBRARIES = (*explorer.LIBRARIES, "privnb.app.program")  # preloaded in the kernels of the page
 

@@ -57,24 +57,6 @@ class ActionResult(NamedTuple):
     commands: Mapping[str, str] = MappingProxyType({})
 
 
-def your_table(file: str = "", name: str = "") -> "YourTable":
-    """Return the page of a table: a `file`, which privnb first describes, or a described table of this `name`.
-
-    Parameters
-    ----------
-    file : str
-        A table of any kind that `privnb describe` reads; empty for a table with a description.
-    name : str
-        The name of the table's folder in data/, or the path of its description; if empty, the name of the file.
-
-    Raises
-    ------
-    ValueError, OSError
-        For a file that is not a table, and for a description that cannot be read.
-    """
-    return YourTable(DescriptionEditor.open(str(find_description_of(file, name))))
-
-
 def find_description_of(file: str, name: str) -> Path:
     """Return the description of a `file`, which is drafted if there is none, or of a described table of this `name`."""
     here = Path.cwd()

@@ -10,6 +10,7 @@ from privnb.datasets.dataset import load
 from privnb.explorer.board import Board, explore
 from privnb.explorer.session import is_possible
 from privnb.explorer.setting import Setting, check_setting
+from privnb.microdata.withholding import LIMIT
 
 
 class ExploreTab(Tab):
@@ -17,9 +18,11 @@ class ExploreTab(Tab):
 
     key, title = "explore", "Explore"
 
-    def __init__(self, state: AppState, setting: Setting | None = None, records: int = 0, **board: Any) -> None:
+    def __init__(
+        self, state: AppState, setting: Setting | None = None, records: int = 0, min_count: int = LIMIT
+    ) -> None:
         self.board: Board | None = None
-        self.setting, self.records, self.options = setting, records, board
+        self.setting, self.records, self.min_count = setting, records, min_count
         self._made_for = ""
         super().__init__(state)
 
@@ -46,7 +49,7 @@ class ExploreTab(Tab):
         if self.board is not None:
             setting = self.board.setting if is_possible(self.board.setting, dataset) else setting
             self.board.close()
-        options = {"source": str(self.state.path), "store": self.state.store, "policy": self.state.policy}
-        self.board = explore(dataset, setting, **options | self.options)
+        source, store, policy = str(self.state.path), self.state.store, self.state.policy
+        self.board = explore(dataset, setting, source=source, store=store, policy=policy, min_count=self.min_count)
         self._made_for = digest
         self.widget.children = (self.parts["status"], self.parts["body"], self.board.widget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from privnb.app.card import CardTab
@@ -17,16 +16,31 @@ from privnb.app.state import AppState
 from privnb.app.studies import StudiesTab
 from privnb.app.tab import Tab
 from privnb.datasets import description
+from privnb.datasets.dataset import Records
+from privnb.evaluation.store import Folder
+from privnb.explorer.board import PolicyName
 from privnb.explorer.gauges import POLICY
 from privnb.explorer.page import page_class
 from privnb.explorer.setting import Setting
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.validation import validated
 
 COLUMNS = ColumnsTab.key
 
 
 @validated
-def open_table(file: str = "", name: str = "", *, study: str = "", policy: str = POLICY, **board: Any) -> Program:
+def open_table(
+    file: str = "",
+    name: str = "",
+    *,
+    study: str = "",
+    policy: PolicyName = POLICY,
+    store: Folder = "",
+    setting: Setting | None = None,
+    records: Records = None,
+    min_count: MinCount = LIMIT,
+    tab: str = "",
+) -> Program:
     """Return the app for a table: a `file`, which privnb first describes, or a described table of this `name`.
 
     Parameters
@@ -39,15 +53,24 @@ def open_table(file: str = "", name: str = "", *, study: str = "", policy: str =
         The study of the description that states the roles; empty for the default study.
     policy : str
         The first policy: the name of a ready policy, or the path of the owner's file.
-    **board
-        The options of `explorer.explore` for the tab Explore, and its first `setting`.
+    store : str
+        The folder of finished evaluations, or empty.
+    setting : Setting
+        The first setting of the tab Explore.
+    records : int
+        The number of records that the tab Explore samples; by default, it shows all records.
+    min_count : int
+        The tab Explore withholds numbers about fewer people.
+    tab : str
+        The key of the first tab; by default, the columns of a draft, and otherwise the tab that was open last.
 
     Raises
     ------
     ValueError, OSError
         For a file that is not a table, and for a description or a policy that cannot be read.
     """
-    return Program(find_description_of(file, name), study=study, policy=policy, **board)
+    state = AppState(find_description_of(file, name).resolve(), study or None, policy=policy, store=str(store))
+    return Program(state, ExploreTab(state, setting, records or 0, min_count), tab)
 
 
 class Program:
@@ -55,38 +78,23 @@ class Program:
 
     Parameters
     ----------
-    path : Path
-        The description of the table.
-    study, policy
-        As in `open_table`.
-    store : str
-        The folder of finished evaluations.
+    state : AppState
+    explorer : ExploreTab
     tab : str
-        The key of the first tab; by default, the columns of a draft, and otherwise the tab that was open last.
-    setting, **board
-        The first setting and the options of the board.
+        As in `open_table`.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        study: str = "",
-        policy: str = POLICY,
-        store: str = "",
-        setting: Setting | None = None,
-        tab: str = "",
-        **board: Any,
-    ) -> None:
+    def __init__(self, state: AppState, explorer: ExploreTab, tab: str = "") -> None:
         from ipywidgets import VBox
 
-        self.state = AppState(path.resolve(), study or None, policy=policy, store=store)
+        self.state = state
+        self._explorer = explorer
         has_studies = bool(description.read_description(self.state.path).get("studies"))
         made = (
             StudiesTab(self.state) if has_studies else ColumnsTab(self.state),
             PolicyTab(self.state),
             ChooseTab(self.state, self.explore),
-            ExploreTab(self.state, setting, **board),
+            explorer,
             CardTab(self.state),
             ReleaseTab(self.state),
         )
@@ -115,17 +123,14 @@ class Program:
 
     def explore(self, setting: Setting) -> None:
         """Show a setting in the tab Explore."""
-        explorer = self.tabs["explore"]
-        assert isinstance(explorer, ExploreTab)
-        self.show(explorer.key)
-        explorer.go(setting)
+        self.show(self._explorer.key)
+        self._explorer.go(setting)
 
     def close(self) -> None:
         """End the processes of the app."""
         self.state.work.close()
-        explorer = self.tabs["explore"]
-        if isinstance(explorer, ExploreTab) and explorer.board is not None:
-            explorer.board.close()
+        if self._explorer.board is not None:
+            self._explorer.board.close()
 
     def _draw_bar(self) -> None:
         name, titles = self.state.path.stem, {key: each.title for key, each in self.tabs.items()}

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from privnb.runtime import expect
-
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "de")  # those into which the release card and the decision are translated
 
@@ -38,6 +36,8 @@ def in_language(language: str) -> Iterator[None]:
     >>> current_language()
     'en'
     """
+    from privnb.runtime import expect  # it loads NumPy, which `privnb --help` does not need
+
     token = _current.set(expect.one_of("language", language, LANGUAGES))
     try:
         yield

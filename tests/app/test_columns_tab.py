@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from support import browsing
+from support.columns_page import open_columns
 
-from privnb.app import your_table
 from privnb.app.columns import MEANINGS
 from privnb.datasets.dataset import load
 from privnb.explorer import pins
@@ -23,7 +23,7 @@ TEXT = "name,age,sex,illness,visits\n" + "".join(",".join(map(str, row)) + "\n" 
 def page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text(TEXT)
-    return your_table("people.csv")
+    return open_columns("people.csv")
 
 
 def ask(page, name, value):
@@ -159,14 +159,14 @@ def test_saving_says_what_came_of_it(page):
 @pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(page, monkeypatch):
     monkeypatch.setenv(pins.STATE, "board.json")
-    before = your_table("people.csv")
+    before = open_columns("people.csv")
     for name, value in (("sensitive", "3"), ("person", "each"), ("role 4", "neutral")):
         ask(before, name, value)
-    assert shown(your_table("people.csv")) == shown(before) != shown(page)
+    assert shown(open_columns("people.csv")) == shown(before) != shown(page)
     before.table.path.write_text(before.table.text + "# mine\n")
-    assert shown(your_table("people.csv")) == shown(page), "roles of another description"
+    assert shown(open_columns("people.csv")) == shown(page), "roles of another description"
     Path("board.json").write_text("[]")
-    assert shown(your_table("people.csv")) == shown(page)
+    assert shown(open_columns("people.csv")) == shown(page)
 
 
 def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, monkeypatch):

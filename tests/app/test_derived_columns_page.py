@@ -5,9 +5,9 @@ import tomllib
 
 import pytest
 from support import browsing
+from support.columns_page import open_columns
 from support.stays import STAY, write_stays
 
-from privnb.app import your_table
 from privnb.microdata.schema import Role
 
 SHOWN = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
@@ -17,7 +17,7 @@ SHOWN = "document.activeElement.getAttribute('aria-label') ?? document.activeEle
 def page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_stays()
-    return your_table("stay.csv")
+    return open_columns("stay.csv")
 
 
 def ask(page, name, value):

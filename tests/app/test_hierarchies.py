@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from support import browsing
+from support.columns_page import open_columns
 
-from privnb.app import hierarchies, your_table
+from privnb.app import hierarchies
 from privnb.app.hierarchies import measure_hierarchy
 from privnb.datasets.dataset import load
 from privnb.datasets.hierarchy_editor import HierarchyEditor
@@ -32,7 +33,7 @@ def page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(BackgroundWorker, "start", run_now)
     Path("people.csv").write_text(text())
-    return your_table("people.csv")
+    return open_columns("people.csv")
 
 
 def run_now(_, task, *, done, failed, progress):
@@ -177,7 +178,7 @@ def test_a_cost_that_cannot_be_measured_is_said_and_editing_goes_on(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(BackgroundWorker, "start", run_now)
     Path("few.csv").write_text("age,job\n" + "".join(f"{30 + i % 3},{'ab'[i % 2]}\n" for i in range(8)))
-    page = your_table("few.csv")
+    page = open_columns("few.csv")
     ask(page, ("hierarchy open", "job"))
     assert "k=10) cannot be reached" in shown(page) or "Lower k" in shown(page)
     ask(page, ("hierarchy chosen", ["a"]), ("hierarchy new", "g"), ("hierarchy add", ""))
@@ -205,7 +206,7 @@ def test_the_page_stays_live_while_a_process_measures(tmp_path, monkeypatch):
     Path("people.csv").write_text(text())
 
     async def scene():
-        page = your_table("people.csv")
+        page = open_columns("people.csv")
         ask(page, ("role 2", "sensitive"))
         begin = time.monotonic()
         open_jobs(page)

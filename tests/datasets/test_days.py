@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.columns_page import open_columns
 
-from privnb.app import your_table
 from privnb.cli import main
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
@@ -83,7 +83,7 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(place, answer, said
 
 @pytest.mark.slow
 def test_a_menu_asks_for_it_and_its_answer_is_saved(place, capsys):
-    page = your_table("seen.csv")
+    page = open_columns("seen.csv")
     assert page._page.html.count("Format of the dates of ") == 1
     page._receive(page._page, {"name": "days 0", "value": ""}, None)
     assert page.roles.days == {}

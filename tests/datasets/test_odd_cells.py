@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support.columns_page import open_columns
 
 from privnb import cli
-from privnb.app import your_table
 from privnb.app.columns import render_form
 from privnb.datasets.alerts import find_alerts
 from privnb.datasets.column_types import count_partial_dates, recognize
@@ -72,13 +72,13 @@ def test_the_page_asks_until_the_owner_has_answered(here, capsys):
 def test_an_answer_on_the_page_is_kept_in_the_description(here, monkeypatch):
     new("score", [*DECIMALS[:-1], "unknown"])
     monkeypatch.setenv(pins.STATE, str(here / "state.json"))
-    page = your_table("", "score")
+    page = open_columns("", "score")
     page._receive(page._page, {"name": "missing 0", "value": ""}, None)
     assert page.roles.missing == (), "nothing is chosen"
     assert "What do the cells of another type mean?" in page._page.html
     page._receive(page._page, {"name": "missing 0", "value": "none"}, None)
     assert QUESTION not in page._page.html
-    again = your_table("", "score")
+    again = open_columns("", "score")
     assert again.roles.missing == ("score",), "a page that is loaded again keeps what was chosen"
     before = tomllib.loads(Path("data/score/score.toml").read_text())
     page._receive(page._page, {"name": "save", "value": ""}, None)

@@ -61,7 +61,7 @@ def family(accuracy=0.15):
 def test_the_level_decides(small):
     answer = findings.random_levels(small)
     assert answer.given == {"spaces": 3, "lowest": 3, "suppressed": 0, "safer_loses_more": True}
-    assert answer.data.startswith("Deterministic publishing does not reduce privacy in itself: the level decides.")
+    assert answer.data.startswith("Deterministic publishing does not by itself reduce privacy: the effect depends")
     assert "do not contain small tables" in findings.random_levels(small_channels.measure_appendix()).data
 
 
@@ -72,7 +72,7 @@ def test_the_claim_is_computed_from_the_results(small):
     other.loc[changed & (other.measure == "bayes_risk"), "value"] = 0.2
     answer = findings.random_levels(other)
     assert answer.given == {"spaces": 3, "lowest": 3, "suppressed": 1, "safer_loses_more": False}
-    assert "the level decides" not in answer.data
+    assert "the effect depends on the level" not in answer.data
 
 
 # Whole tables

@@ -148,8 +148,8 @@ def leaking(monkeypatch, *which):
     """Cards of these sanitizers, or of all, name a person."""
     make = card.make_card
 
-    def made(*given):
-        signed = make(*given)
+    def made(*given, **named):
+        signed = make(*given, **named)
         leaks_too = not which or signed.content["decision"]["sanitizer"] in which
         return card.Card(signed.content | {"measured_on": "as of CANARY-0058"}) if leaks_too else signed
 
@@ -390,8 +390,8 @@ def test_claims_are_graded_again_in_the_file(again, monkeypatch):
 def test_a_card_that_says_that_its_policy_is_broken_does_not_leave(again, monkeypatch):
     make = card.make_card
 
-    def made(*given):
-        content = make(*given).content
+    def made(*given, **named):
+        content = make(*given, **named).content
         return card.Card(content | {"answer": content["answer"] | {"keeps": False, "status": answer.BREAKS}})
 
     monkeypatch.setattr(card, "make_card", made)
