@@ -23,9 +23,11 @@ from privnb.explorer.gauges import POLICY
 from privnb.explorer.page import page_class
 from privnb.explorer.setting import Setting
 from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.runtime import expect
 from privnb.runtime.validation import validated
 
 COLUMNS = ColumnsTab.key
+TABS = ColumnsTab, PolicyTab, ChooseTab, ExploreTab, CardTab, ReleaseTab
 
 
 @validated
@@ -69,6 +71,8 @@ def open_table(
     ValueError, OSError
         For a file that is not a table, and for a description or a policy that cannot be read.
     """
+    if tab:
+        expect.one_of("tab", tab, [each.key for each in TABS])
     state = AppState(find_description_of(file, name).resolve(), study or None, policy=policy, store=str(store))
     return Program(state, ExploreTab(state, setting, records or 0, min_count), tab)
 
