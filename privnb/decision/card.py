@@ -30,10 +30,11 @@ from privnb.decision.release_risks import ROW, groups_at_risk, mean_and_worst, n
 from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
+from privnb.microdata.bands import name_treatment
 from privnb.microdata.counts import count_people_by_group
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
 from privnb.microdata.schema import Attribute, Schema, to_text
-from privnb.microdata.treatment import KINDS, TRUE
+from privnb.microdata.treatment import KINDS, MEANINGS, TRUE
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
 from privnb.privacy_models.star import Star
@@ -465,14 +466,17 @@ def _plain(value: Any, attribute: Attribute) -> Any:
 def _entry(schema: Schema, hierarchies: Mapping[str, Any], name: str, how: str) -> Part:
     """Return a published column: its role, its public domain, its treatment, and how it generalizes."""
     kind = next((kind for kind in KINDS if how.startswith(kind)), "")
-    entry = {"name": name, "treated": how, "means": KINDS.get(kind, "")}
     if name not in schema.names():
-        return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
+        means, empty = KINDS.get(kind, ""), {"domain": "", "unit": "", "labels": "", "taxonomy": []}
+        return {"name": name, "treated": how, "means": means, "role": "of the release", **empty}
     attribute, generalization = schema[name], hierarchies.get(name) if kind == "generalized" else None
     of_records = getattr(attribute.domain, "of_records", False)
     paths = generalization.rows if isinstance(generalization, Taxonomy) and not of_records else ()
+    treated = name_treatment(how, attribute.domain)
     return {
-        **entry,
+        "name": name,
+        "treated": treated,
+        "means": MEANINGS.get(treated, KINDS.get(kind, "")),
         "role": str(attribute.role),
         "domain": str(attribute.domain or ""),
         "unit": attribute.unit,

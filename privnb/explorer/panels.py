@@ -119,8 +119,11 @@ def machine_values(setting: Setting, reading: Reading | None, mined: pd.DataFram
     return found
 
 
-def describe_exact_columns(known: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """Return a text about exact columns, those `known` to an adversary and the `others`; empty without such columns."""
+def describe_exact_columns(known: tuple[str, ...], others: tuple[str, ...], banded: tuple[str, ...]) -> str:
+    """Return a text about unchanged columns: those `known` to an adversary, the `others`, and those in bands.
+
+    The text is empty if there are no such columns.
+    """
     sentences = []
     if known:
         sentences.append(
@@ -128,6 +131,8 @@ def describe_exact_columns(known: tuple[str, ...], others: tuple[str, ...]) -> s
         )
     if others:
         sentences.append(f"{'Also published' if known else 'Published'} as recorded: {', '.join(others)}.")
+    if banded:
+        sentences.append(f"{'Also published' if sentences else 'Published'} in bands of numbers: {', '.join(banded)}.")
     return " ".join(sentences)
 
 

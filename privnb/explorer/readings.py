@@ -52,6 +52,7 @@ from privnb.measures.base import Measure, live_measures, register_measure
 from privnb.measures.disclosure.summary import reveals_small_count
 from privnb.measures.utility.information_loss import suppressed_cells
 from privnb.microdata import withholding
+from privnb.microdata.bands import Bands, name_treatment
 from privnb.microdata.counts import count_people_by_group
 from privnb.microdata.release import Release, sort_by_content
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
@@ -127,11 +128,12 @@ class Reading:
     `results` are tidy results without numbers of fewer than `min_count` people. `sizes` holds the numbers of people by
     the size of their class or bucket, see `count_class_sizes`, or is None for noise. `rows` holds a dozen sanitized
     rows, or the reason why no rows are shown. `note` explains the release. `exact` lists the columns that are published
-    as recorded: first those that an adversary knows, then the others. For a release without classes, `each` is a
-    sentence about a row, and `promise` is a sentence that is shown instead of the levels of classes. `treated` are the
-    facts of `describe_treatments`. `terms` are the terms for saving the release. `worst` is the class that discloses
-    most, and `boxes` are the boxes of each pair of quasi-identifiers, or a sentence on why there are none. `refused`
-    states why there is no such release; in that case, there are no results.
+    as recorded: first those that an adversary knows, then the others; the last group are the columns that are published
+    in bands. For a release without classes, `each` is a sentence about a row, and `promise` is a sentence that is shown
+    instead of the levels of classes. `treated` are the facts of `describe_treatments`. `terms` are the terms for saving
+    the release. `worst` is the class that discloses most, and `boxes` are the boxes of each pair of quasi-identifiers,
+    or a sentence on why there are none. `refused` states why there is no such release; in that case, there are no
+    results.
     """
 
     setting: Setting
@@ -140,7 +142,7 @@ class Reading:
     sizes: Aggregate | None = None
     rows: pd.DataFrame | str = "There is no release."
     note: str = ""
-    exact: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    exact: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     each: str = ""
     promise: str = ""
     treated: tuple[tuple[str, str], ...] = ()
@@ -385,21 +387,24 @@ def describe_promise(release: Release) -> str:
     return f"k, l, t and delta do not apply to this release: {why}.{promise}"
 
 
-def _exact_columns(release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns with unchanged cells: those that an adversary knows, and the others.
+def _exact_columns(release: Release) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the columns with unchanged cells: those that an adversary knows, the others, and those in bands.
 
     A column of labels is left out even if a label happens to be the exact value, because the classes protect people.
     """
     untouched, known = release.treated("exact"), release.schema.quasi_identifiers
     bare = [name for name in known if name in untouched and name not in release.labelled]
-    return tuple(bare), tuple(name for name in release.schema.published if name in untouched and name not in known)
+    others = [name for name in release.schema.published if name in untouched and name not in known]
+    banded = tuple(name for name in others if isinstance(release.schema[name].domain, Bands))
+    return tuple(bare), tuple(name for name in others if name not in banded), banded
 
 
 def describe_treatments(release: Release) -> tuple[tuple[str, str], ...]:
     """Return what the rows of a release stand for, and the treatment of each published column, as `(title, words)`."""
+    schema = release.schema
     return (
         ("Rows", str(release.provenance.rows)),
-        *((name, str(release.columns[name])) for name in release.schema.published),
+        *((name, name_treatment(str(release.columns[name]), schema[name].domain)) for name in schema.published),
     )
 
 

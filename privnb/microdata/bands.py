@@ -14,6 +14,7 @@ import numpy as np
 
 from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, to_text
+from privnb.microdata.treatment import IN_BANDS
 from privnb.runtime.validation import validated
 
 FEW = 10  # in a domain with fewer values than this and with the usual cuts, each value is a band
@@ -70,3 +71,14 @@ class Bands(Categories):
         """Return, as a list of str, the label of the band to which each number of `column` belongs."""
         places = np.searchsorted(self.starts, self.numbers.codes(column), side="right") - 1
         return [self.values[place] for place in places.tolist()]
+
+
+def name_treatment(treatment: str, domain: object) -> str:
+    """Return the name of a treatment for readers, given the domain of the column in the prepared table.
+
+    A sanitizer that does not change a column of bands publishes the bands, and not the recorded numbers.
+
+    >>> name_treatment("exact", Bands.of(Numbers(0, 99, cuts=(18, 65)))), name_treatment("exact", Numbers(0, 99))
+    ('in bands', 'exact')
+    """
+    return IN_BANDS if treatment == "exact" and isinstance(domain, Bands) else treatment

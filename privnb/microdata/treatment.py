@@ -22,6 +22,8 @@ KINDS = {
     "perturbed": "another value, drawn or computed without a publicly known distribution",
     "synthetic": "nothing: the row is synthetic",
 }
+IN_BANDS = "in bands"  # the name for readers of an exact column whose domain is bands of numbers
+MEANINGS = KINDS | {IN_BANDS: "the band of numbers that contains the record's value"}
 TRUE = ("exact", "generalized", "suppressed")  # the kinds whose cells are all true of their records
 UNTRUE = ("noisy", "perturbed", "synthetic")  # the kinds whose cells need not hold the value of their record
 

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.bands import Bands
+from privnb.microdata.bands import Bands, name_treatment
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import Generalization, OnALine
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, to_text
-from privnb.microdata.treatment import KINDS, UNTRUE
+from privnb.microdata.treatment import KINDS, MEANINGS, UNTRUE
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.names import join_names
 from privnb.runtime.notices import Notice
@@ -379,7 +379,8 @@ def _column(facts: CodebookFacts, attribute: Attribute, values: Sequence[Any] | 
     """
     treatment, domain = _treatment(facts, attribute), attribute.domain
     kind = next((each for each in KINDS if treatment.startswith(each)), "generalized")
-    meaning = KINDS[kind]
+    treatment = name_treatment(treatment, domain)
+    meaning = MEANINGS.get(treatment, KINDS[kind])
     present = [each for each in values or () if each is not None and each == each]
     own = dict(
         name=_in_file(attribute.name, facts), of=attribute.name, role=str(attribute.role), treatment=treatment,

@@ -26,7 +26,7 @@ from privnb.datasets.dataset import (
 )
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Categories, Role, SchemaError
-from privnb.microdata.treatment import KINDS, UNTRUE
+from privnb.microdata.treatment import MEANINGS, UNTRUE
 from privnb.publishing import chunked, from_counts, leaks
 from privnb.publishing.codebook import Codebook, CodebookFacts, make_codebook
 from privnb.publishing.gate import PublicationRule, check_allow, gate
@@ -309,7 +309,7 @@ def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str]
     said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "") | chosen.columns.derived}
     facts = json.loads(text)
     machine = [str(facts[MADE][name]) for name in MACHINE] + [*facts[MADE], *facts[MADE]["versions"].values()]
-    ours = leaks.list_word_spans(" ".join([str(said), *facts, *machine, *KINDS, *KINDS.values()]))
+    ours = leaks.list_word_spans(" ".join([str(said), *facts, *machine, *MEANINGS, *MEANINGS.values()]))
     said_here = leaks.list_word_spans(text).union(*map(leaks.list_word_spans, words)) - ours
     tried = [each for each in said_here if len(each) >= (MIN_FIGURES if each.isdigit() else leaks.MIN_LETTERS)]
     settings = job.memory.counting(job.scratch)

@@ -152,6 +152,12 @@ def test_what_is_not_generalized_has_no_labels_in_the_dictionary():
         assert (entry["labels"], entry["taxonomy"]) == ("", [])
 
 
+def test_a_number_in_bands_is_not_called_exact():
+    clinic = load(CLINIC, roles={"weight": Role.SENSITIVE}).in_bands("weight")
+    entry = cards._entry(clinic.schema, clinic.hierarchies, "weight", "exact")
+    assert (entry["treated"], entry["means"]) == ("in bands", "the band of numbers that contains the record's value")
+
+
 def test_of_several_sensitive_attributes_the_worst_stands_on_a_card_and_the_same_beside_it():
     surest = {("Mondrian", "k=11"): {"job": 0.9, "income": 1.0}, ("KMember", "k=11"): {"job": 0.95, "income": 0.5}}
     results = tidy(

@@ -17,6 +17,7 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.predictions import derive_seed
 from privnb.evaluation.results import COLUMNS
 from privnb.explorer import readings
+from privnb.explorer.panels import describe_exact_columns
 from privnb.explorer.readings import (
     axis_measures,
     cache_reading,
@@ -293,6 +294,14 @@ def test_what_is_published_as_it_is_is_said():
     assert reading.note == "This setting assumes that an adversary does not know weight, postcode."
     assert {"weight", "postcode", "diagnosis"} <= {*reading.exact[1]}
     assert not count_setting(CLINIC, Setting(k=5)).note
+
+
+def test_a_sensitive_number_is_published_in_bands_and_not_as_recorded():
+    reading = count_setting(CLINIC, Setting(k=5, quasi_identifiers="age, region", sensitive="weight"))
+    assert reading.exact[2] == ("weight",)
+    assert "weight" not in reading.exact[1]
+    assert dict(reading.treated)["weight"] == "in bands"
+    assert describe_exact_columns(*reading.exact).endswith("Also published in bands of numbers: weight.")
 
 
 def test_what_a_release_leaves_exact_is_known_column_by_column():
