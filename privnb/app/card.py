@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 from privnb.app import tasks
@@ -77,4 +78,5 @@ class CardTab(Tab):
 
         content = {name: value for name, value in card.content.items() if name != "sha256"}
         content["signed"] = self.state.signature.facts()
+        content["release"] = {**content["release"], "file": Path(self.state.out).name}
         return release_card.page(Card(content | {"sha256": digest_card(content)}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from privnb.app.state import AppState
 from privnb.app.tab import Tab
 from privnb.app.tasks import Choice
 from privnb.datasets.dataset import load_schema
+from privnb.decision import price
 from privnb.evaluation.profiles import PROFILES
 from privnb.explorer.page import chart_class
 from privnb.explorer.setting import Setting
@@ -19,11 +20,14 @@ from privnb.microdata.schema import Role
 from privnb.reporting import charts
 from privnb.reporting.charts.base import Drawing
 from privnb.runtime.errors import UsageError
+from privnb.runtime.names import join_names
 from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.wording import Worded, write
 
 SHOWN = 8  # alternatives
+LITTLE = 0.5  # the part of a domain; a typical label that covers more tells little
+LONG = 20  # the length of a unit that is not repeated in a table
 LOSSES, PEOPLE = "losses", "people"  # the charts
 
 
@@ -58,13 +62,15 @@ class ChooseTab(Tab):
         }
         shown["unsaved"] = self.state.has_unsaved_policy
         if choice is None:
-            self.put("body", "choose", **shown, answer="", how="", is_met=False, rows=[])
+            self.put("body", "choose", **shown, answer="", how="", is_met=False, rows=[], widths=[], wider=[])
             self.put("more", "without", columns=[], answers={})
         else:
             answer = Sentences(*write("decision/decision", "headline", choice.explanation))._repr_html_()
             how = Worded("decision/decision", choice.explanation)._repr_html_()
             is_met = choice.found.decision.chosen is not None
-            self.put("body", "choose", **shown, answer=answer, how=how, is_met=is_met, rows=self._rows(choice))
+            shown |= {"rows": self._rows(choice), "widths": [*_describe_widths(choice)], "told": _untold(choice)}
+            wider = [*_list_wider_caps(choice)]
+            self.put("body", "choose", **shown, answer=answer, how=how, is_met=is_met, wider=wider)
             self.put("more", "without", columns=self._columns(), answers=self._answers())
         if choice is not self._drawn:
             self._drawn = choice
@@ -165,3 +171,26 @@ class ChooseTab(Tab):
             parts = Sentences(*write("decision/decision", "headline", explanation))
             found[column] = parts._repr_html_()
         return found
+
+
+def _describe_widths(choice: Choice) -> Iterator[tuple[str, str, str]]:
+    """Yield, for each column with labels, what a typical label covers and how many rows tell nothing, in words."""
+    for each in choice.widths:
+        unit = each.unit if each.unit and len(each.unit) <= LONG else "values"
+        yield each.column, f"{each.typical:g} of {each.domain:g} {unit}", write_percent(each.untold)
+
+
+def _untold(choice: Choice) -> str:
+    """Return the columns whose labels tell little, as one text."""
+    return join_names(each.column for each in choice.widths if each.typical > LITTLE * each.domain)
+
+
+def _list_wider_caps(choice: Choice) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield, for each cap, the next wider cap that would lower the loss: cap, wider cap, loss, release, in words."""
+    decision = choice.found.decision
+    now = float("inf") if decision.chosen is None else float(decision.chosen.loss)
+    for axis, steps in price.loss_by_cap(decision).groupby("axis", sort=False):
+        wider = steps[(steps.at_most > steps.cap) & (steps.loss < now)]
+        if len(wider):
+            row = wider.iloc[0]
+            yield str(axis), *map(write_percent, (row.cap, row.at_most, row.loss)), row.setting

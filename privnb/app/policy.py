@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from privnb.app import tasks
 from privnb.app.state import AppState
 from privnb.app.tab import Tab
+from privnb.datasets.dataset import load_schema
 from privnb.decision import policies
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Cap, Policy
 from privnb.runtime.errors import PrivnbError, UsageError
+from privnb.runtime.names import join_names
 from privnb.runtime.numerals import write_share
 from privnb.runtime.sentences import strip_markup
 from privnb.runtime.wording import line
@@ -21,6 +23,8 @@ from privnb.runtime.wording import line
 OWN = "policy.toml"  # the owner's policy, next to the description
 PERCENT = "cap "
 CLASS_SIZE = "min_class_size"
+OWN_GROUP, PUBLIC, RESTRICTED = "Your own policy", "For a release to anybody", "For recipients under an agreement"
+VALUE_RISKS = {"attribute", "certainty", "near certainty"}  # risks that a sensitive value is disclosed
 
 
 class CapRow(NamedTuple):
@@ -69,6 +73,7 @@ class PolicyTab(Tab):
             outcome="" if decision is None else strip_markup(self._outcome(decision)),
             stale=self.state.stale(),
             own=OWN,
+            unprotected=join_names(self._unprotected(policy)),
         )
 
     def act(self, name: str, value: Any) -> None:
@@ -88,13 +93,24 @@ class PolicyTab(Tab):
         self.state.has_unsaved_policy = self._draft is not None
         self.refresh()
 
-    def _titles(self) -> dict[str, str]:
-        names = {name: policies.read(name).title for name in policies.list_policy_names()}
+    def _titles(self) -> dict[str, dict[str, str]]:
+        """Return the titles of the policies by name, in groups by recipient."""
+        groups: dict[str, dict[str, str]] = {OWN_GROUP: {}, PUBLIC: {}, RESTRICTED: {}}
+        names = policies.list_policy_names()
+        for name in names:
+            policy = policies.read(name)
+            groups[PUBLIC if policy.recipient.startswith("anybody") else RESTRICTED][name] = policy.title
         own = self._own_path()
         for path in dict.fromkeys([str(own)] * own.is_file() + [self.state.policy]):
             if path not in names:
-                names[path] = f"{policies.read(path).title} ({Path(path).name})"
-        return names
+                groups[OWN_GROUP][path] = f"{policies.read(path).title} ({Path(path).name})"
+        return {group: titles for group, titles in groups.items() if titles}
+
+    def _unprotected(self, policy: Policy) -> list[str]:
+        """Return the sensitive attributes if the policy caps no risk that their values are disclosed."""
+        if self.state.why_not_described or {cap.risk for cap in policy.caps} & VALUE_RISKS:
+            return []
+        return [*load_schema(str(self.state.path), self.state.study).sensitive]
 
     def _own_path(self) -> Path:
         return self.state.path.with_name(OWN)

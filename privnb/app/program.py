@@ -12,7 +12,7 @@ from privnb.app.explore import ExploreTab
 from privnb.app.html import render_template
 from privnb.app.policy import PolicyTab
 from privnb.app.release import ReleaseTab
-from privnb.app.state import AppState
+from privnb.app.state import PROGRESS, AppState
 from privnb.app.studies import StudiesTab
 from privnb.app.tab import Tab
 from privnb.datasets import description
@@ -138,7 +138,10 @@ class Program:
 
     def _draw_bar(self) -> None:
         name, titles = self.state.path.stem, {key: each.title for key, each in self.tabs.items()}
-        self._bar.html = str(render_template("program", titles=titles, tab=self.state.tab, name=name))
+        own = self.state.tab and self.tabs[self.state.tab].doing  # the shown tab states its own step
+        doing, fraction = "" if own else self.state.doing, self.state.progress[0]
+        shown = {"titles": titles, "tab": self.state.tab, "name": name, "doing": doing, "fraction": fraction}
+        self._bar.html = str(render_template("program", **shown))
 
     def _receive(self, page: Any, content: Any, _: Any) -> None:
         if content["name"] == "shown":
@@ -150,3 +153,5 @@ class Program:
         for key, each in self.tabs.items():
             if field != "tab":
                 each.changed(field, is_shown=key == self.state.tab)
+        if field == PROGRESS:
+            self._draw_bar()

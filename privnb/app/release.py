@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from privnb.app.tab import Tab
 from privnb.app.tasks import Written
 from privnb.publishing import chosen_release
 from privnb.runtime.errors import UsageError
+from privnb.tables.writing import PAGE
 
 
 class ReleaseTab(Tab):
@@ -20,9 +22,7 @@ class ReleaseTab(Tab):
     key, title = "release", "Release"
 
     def __init__(self, state: AppState) -> None:
-        here = Path.cwd()
-        folder = (here.parent if here.name == "notebooks" else here) / "releases"
-        self.out, self.safe, self.allow = str(folder / f"{state.path.stem}.csv"), False, ""
+        self.safe, self.allow = False, ""
         self.written: Written | None = None
         super().__init__(state)
 
@@ -37,17 +37,18 @@ class ReleaseTab(Tab):
             has_choice=choice is not None,
             policy="" if choice is None else choice.found.decision.policy.title,
             stale=self.state.stale(),
-            out=self.out,
+            out=self.state.out,
             is_safe=self.safe,
             allow=self.allow,
             missing=self.state.signature.missing,
             written=self.written,
+            card=self._card(),
         )
 
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
         if name == "out":
-            self.out = str(value).strip()
+            self.state.set("out", str(value).strip())
         elif name == "safe":
             self.safe = bool(value)
         elif name == "allow":
@@ -56,13 +57,20 @@ class ReleaseTab(Tab):
             self._write()
         self.refresh()
 
+    def _card(self) -> str:
+        """Return the page of the written card as the target of a link; empty if there is none."""
+        cards = [] if self.written is None else [each for each in self.written.files if each.name.endswith(PAGE)]
+        if not cards or not cards[0].is_file():
+            return ""
+        return f"data:text/html;base64,{base64.b64encode(cards[0].read_bytes()).decode('ascii')}"
+
     def _write(self) -> None:
         choice, state = self.state.choice, self.state
         if choice is None:
             raise UsageError("there is no choice yet. Search for a release in the tab Choose first.")
         if stale := state.stale():
             raise UsageError(stale)
-        out = Path(self.out)
+        out = Path(state.out)
         out.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         chosen_release.check_place(out, spreadsheet_safe=self.safe)
         allow = self.allow.strip() or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -18,6 +19,7 @@ from privnb.explorer.background import BackgroundWorker
 from privnb.runtime.errors import PrivnbError
 
 FILE = "app.json"  # next to the state of the board
+PROGRESS = "progress"  # a change that concerns only the texts about the running step
 
 
 @dataclass
@@ -41,6 +43,8 @@ class AppState:
         The choice under the policy; None before the search.
     signature : Signature
         The statements for the card.
+    out : str
+        The path of the release to write.
     is_wanted : bool
         Whether the owner has asked for a choice, so that a page that is loaded again continues the search.
     tab : str
@@ -49,6 +53,10 @@ class AppState:
         Whether the tab Policy holds changes that are not saved.
     running : str
         The slow step that runs in the background; empty if there is none.
+    since : str
+        The time of day at which the step began, such as "14:05".
+    progress : (float or None, str)
+        The finished share of the step, and what it is doing.
     listeners : list of function
         The functions that are called after a change, with the name of the changed field.
     show : function
@@ -61,8 +69,11 @@ class AppState:
     store: str = ""
     choice: Choice | None = None
     signature: Signature = field(default_factory=Signature)
+    out: str = ""
     is_wanted: bool = False
     running: str = ""
+    since: str = ""
+    progress: tuple[float | None, str] = (None, "")
     tab: str = ""
     has_unsaved_policy: bool = False
     listeners: list[Callable[[str], object]] = field(default_factory=list)
@@ -70,6 +81,9 @@ class AppState:
 
     def __post_init__(self) -> None:
         self.work = BackgroundWorker()
+        here = Path.cwd()
+        folder = (here.parent if here.name == "notebooks" else here) / "releases"
+        self.out = self.out or str(folder / f"{self.path.stem}.csv")
         kept = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         self._file = Path(kept).with_name(FILE) if kept else None
         self._restore()
@@ -80,6 +94,23 @@ class AppState:
         self._keep()
         for listener in self.listeners:
             listener(name)
+
+    def run(self, what: str) -> None:
+        """State that a slow step, `what`, begins; an empty text states that it has ended."""
+        self.running, self.since, self.progress = what, time.strftime("%H:%M") if what else "", (None, "")
+        self.report(None, "")
+
+    def report(self, fraction: float | None, text: str) -> None:
+        """State how far the running step is."""
+        self.progress = fraction, text
+        for listener in self.listeners:
+            listener(PROGRESS)
+
+    @property
+    def doing(self) -> str:
+        """The running step in words, with its beginning and what it is doing; empty if there is none."""
+        text = self.progress[1]
+        return f"{self.running} (since {self.since}){text and f': {text}'}" if self.running else ""
 
     @property
     def is_described(self) -> bool:
@@ -128,7 +159,7 @@ class AppState:
 
     def _keep(self) -> None:
         if self._file:
-            own = {"path": str(self.path), "policy": self.policy, "is_wanted": self.is_wanted}
+            own = {"path": str(self.path), "policy": self.policy, "is_wanted": self.is_wanted, "out": self.out}
             pins.write_json(self._file, own | {"signature": asdict(self.signature)})
 
     def _restore(self) -> None:
@@ -140,6 +171,6 @@ class AppState:
             if held["path"] == str(self.path):
                 names = {each.name for each in fields(Signature)}
                 self.signature = Signature(**{name: held["signature"][name] for name in names})
-                self.policy, self.is_wanted = str(held["policy"]), bool(held["is_wanted"])
+                self.policy, self.is_wanted, self.out = str(held["policy"]), bool(held["is_wanted"]), str(held["out"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # the page starts without a choice

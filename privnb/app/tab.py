@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from privnb.app.html import render_template
-from privnb.app.state import AppState
+from privnb.app.state import PROGRESS, AppState
 from privnb.explorer.page import page_class
 from privnb.runtime.errors import UsageError
 
@@ -28,7 +28,6 @@ class Tab:
         from ipywidgets import VBox
 
         self.state, self.fault, self.doing = state, "", ""
-        self._progress: tuple[float | None, str] = (None, "")
         self._again: Callable[[], None] | None = None
         self.parts = {name: page_class()() for name in (*self.PARTS, "status")}
         for part in self.parts.values():
@@ -48,7 +47,10 @@ class Tab:
 
     def changed(self, field: str, *, is_shown: bool) -> None:
         """Follow a change of the shared state; a hidden tab is drawn when it is shown."""
-        if is_shown:
+        if field == PROGRESS:
+            if self.doing:
+                self._draw_status()
+        elif is_shown:
             self.refresh()
 
     # --- what it can use ---
@@ -76,27 +78,23 @@ class Tab:
             raise UsageError(f"{self.state.running} still runs. Wait until it is done, or stop it.")
 
         def finish(result: Any) -> None:
-            self.doing = self.state.running = ""
+            self._ended()
             self._again = None
             self._try(done, result)
             self.refresh()
 
         def fail(text: str) -> None:
-            self.doing = self.state.running = ""
+            self._ended()
             self.fault = f"{what}: {text}"
             self.refresh()
 
-        def report(fraction: float | None, text: str) -> None:
-            self._progress = fraction, text
-            self._draw_status()
-
-        self.fault, self.doing, self._progress = "", what, (None, "")
-        self.state.running = what
+        self.fault, self.doing = "", what
+        self.state.run(what)
         self._again = lambda: self.start(what, task, done)
         try:
-            self.state.work.start(task, done=finish, failed=fail, progress=report)
+            self.state.work.start(task, done=finish, failed=fail, progress=self.state.report)
         except Exception:
-            self.doing = self.state.running = ""
+            self._ended()
             raise
         self.refresh()
 
@@ -105,8 +103,12 @@ class Tab:
         if self.doing:
             self.state.work.stop()
             self.fault = f"{self.doing} was stopped. Finished parts are kept, so the step continues where it stopped."
-            self.doing = self.state.running = ""
+            self._ended()
             self.refresh()
+
+    def _ended(self) -> None:
+        self.doing = ""
+        self.state.run("")
 
     # --- messages of the page ---
 
@@ -138,7 +140,6 @@ class Tab:
             self.fault = f"{type(error).__name__}: {error}. {FAULT}"
 
     def _draw_status(self) -> None:
-        fraction, text = self._progress
-        doing = f"{self.doing}: {text}".removesuffix(": ") if self.doing else ""
+        doing, fraction = self.state.doing if self.doing else "", self.state.progress[0]
         again = bool(self.fault and self._again and not self.doing)
         self.put("status", "status", doing=doing, fraction=fraction, fault=self.fault, again=again)

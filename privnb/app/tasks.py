@@ -14,6 +14,7 @@ from privnb.decision.card import Card
 from privnb.decision.policies import Policy
 from privnb.decision.policy_search import PolicySearch
 from privnb.decision.signature import Signature
+from privnb.evaluation.label_widths import LabelWidth, measure_label_widths
 from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
 from privnb.publishing import chosen_release
@@ -35,12 +36,15 @@ class Choice:
         The digest of the table; see `digest_table`.
     policy : str
         The name or the path of the policy.
+    widths : list of LabelWidth
+        How much the labels of the chosen release tell, or of the nearest release if none complies.
     """
 
     found: PolicySearch
     explanation: dict[str, Any]
     table: str
     policy: str
+    widths: list[LabelWidth]
 
     @property
     def policy_digest(self) -> str:
@@ -70,7 +74,12 @@ def choose(path: Path, study: str | None, policy: str, store: str, profile: str 
     """Search for the best release that complies with a policy, as `privnb decide` does."""
     table = digest_table(path)
     made = decide(Table(path, study), policy, profile=profile, store=store)
-    return Choice(made.found, made.explanation, table, policy)
+    decision = made.found.decision
+    shown = decision.chosen if decision.chosen is not None else next(decision.nearest_first.itertuples(), None)
+    widths = list[LabelWidth]()
+    if shown is not None:
+        widths = measure_label_widths(made.found.sanitizer_of(shown).sanitize(made.dataset, rng=0))
+    return Choice(made.found, made.explanation, table, policy, widths)
 
 
 def judge_again(choice: Choice, policy: Policy) -> PolicySearch:

@@ -31,6 +31,7 @@ USES = ("certainty_penalty", "change_rate", "mean_absolute_error", "utility_loss
 OF_NOISE = {"change_rate": False, "mean_absolute_error": True}  # measures that average columns; True: of numbers
 LOSSES = ("loss", "loss_low", "loss_high")
 PARTS = (0.75, 0.5, 0.25)  # smaller caps, as parts of the policy's
+IDENTITY = "identity of the worst-off person"
 PERSON = "attribute of the worst-off person"
 PERSON_CAPS = (0.5, 0.25)  # possible caps on that risk
 NEXT = 2  # the number of releases for which the page explains why they are not chosen
@@ -54,7 +55,9 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         `policy` and `table`; `chosen`, the chosen release or None; `why`, the rule that chose the release; `misled`,
         the share of large groups that the release misrepresents; `risks`, each for the `release` and the `original`,
         see `release_risks.risk_of`; `uses`, the measures of utility, each for the `original`, for the `release` and for
-        the table `without` quasi-identifiers, with the columns that the measure averages (`changed`); `alternatives`
+        the table `without` quasi-identifiers, with the columns that the measure averages (`changed`);
+        `has_rows_at_risk`, whether the cap on the worst-off person's identity is exceeded and people have several rows;
+        `alternatives`
         and `next`, other releases; `stricter`, what smaller caps would require; `counts`; and the other entries that
         the templates use.
     """
@@ -74,6 +77,7 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         "stricter": [*list_stricter(decision, found.results)] if decision.chosen is not None else [],
         "near": decision.near,
         "nearest": [_release(decision, row) for _, row in _nearest(decision).iterrows()],
+        "has_rows_at_risk": _has_rows_at_risk(decision, dataset),
         "unattainable": decision.unattainable,
         "refused": [{"setting": setting, "why": reason} for setting, reason in decision.refused],
         "counts": [*_search(found), *count_ruled_out(decision)],
@@ -153,6 +157,14 @@ def _table(found: PolicySearch, dataset: Dataset) -> Part:
         "quasi_identifiers": [*schema.quasi_identifiers],
         "sensitive": [*schema.sensitive],
     }
+
+
+def _has_rows_at_risk(decision: Decision, dataset: Dataset) -> bool:
+    """Return whether people have several rows, and the nearest release exceeds the cap on the worst-off person."""
+    if dataset.schema.person is None or dataset.headcount == len(dataset):
+        return False
+    reasons = [reason.data for _, row in _nearest(decision).iterrows() for reason in row.reasons]
+    return any(each["kind"] == CAP and each["risk"] == IDENTITY for each in reasons)
 
 
 def _smallest_class(found: PolicySearch) -> float | None:

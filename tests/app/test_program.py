@@ -1,6 +1,7 @@
 """The app in tabs without a browser: the steps from the columns to a signed card, and all that can go wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,12 +50,7 @@ def opened(decided, tmp_path, monkeypatch):
             done(result)
 
     monkeypatch.setattr("privnb.explorer.background.BackgroundWorker.start", start)
-    monkeypatch.setattr(
-        tasks, "choose",
-        lambda path, study, policy, store, profile: tasks.Choice(
-            found.found, found.explanation, tasks.digest_table(path), policy
-        ),
-    )  # fmt: skip
+    monkeypatch.setattr(tasks, "decide", lambda *_, **__: found)
     return open_table("", str(own), policy="groups-of-3")
 
 
@@ -83,6 +79,61 @@ def test_the_tabs_lead_from_the_table_to_a_signed_card(opened, tmp_path):
     assert card["signed"]["name"] == "Officer"
     assert card["signed"]["retention_until"] == "2030-01-01"
     assert "<dd>Art. 89</dd>" in (tmp_path / "out" / "release.csv.card.html").read_text()
+
+
+def test_the_card_can_be_taken_from_the_page_under_its_name(opened, tmp_path):
+    app = opened
+    ask(app, "choose", "search")
+    ask(app, "release", "out", str(tmp_path / "out" / "visits.csv"))
+    ask(app, "card", "preview")
+    assert "visits.csv" in app.tabs["card"].parts["page"].html, "the preview names the file that will be written"
+    text = ask(app, "release", "write")
+    assert 'download="visits.csv.card.html"' in text
+    assert "data:text/html;base64," in text
+
+
+def test_policies_are_grouped_by_recipient_and_one_that_protects_no_value_says_so(opened):
+    app = opened
+    text = ask(app, "policy", "policy", "groups-of-3")
+    public, restricted = text.index('label="For a release to anybody"'), text.index('label="For recipients under an')
+    assert public < text.index('value="ontario-2025"') < restricted < text.index('value="groups-of-3"')
+    assert "does not protect sensitive values" in text
+    assert "discloses the illness of a person" in text
+    assert "does not protect sensitive values" not in ask(app, "policy", "policy", "ontario-2025")
+
+
+def test_the_choice_says_what_labels_tell_and_what_wider_caps_would_bring(opened):
+    app = opened
+    text = ask(app, "choose", "search")
+    assert "What the labels tell" in text
+    widths = {each.column: each for each in app.state.choice.widths}
+    assert 0 < widths["age"].typical < widths["age"].domain
+    assert f"{widths['age'].typical:g} of {widths['age'].domain:g} values" in text
+    assert ("Users learn little" in text) == any(each.typical > each.domain / 2 for each in widths.values())
+    place = next(i for i, cap in enumerate(policies.read("groups-of-3").caps) if cap.risk == "identity")
+    ask(app, "policy", f"cap {place}", "6")  # groups of 17 people
+    strict = tasks.judge_again(app.state.choice, app.tabs["policy"].policy)
+    app.state.set("choice", replace(app.state.choice, found=strict))
+    text = ask(app, "choose", "profile", "quick")
+    assert "Wider cap" in text
+    assert "identity of the worst-off person" in text
+
+
+def test_a_running_step_is_shown_on_every_tab(opened, monkeypatch):
+    app = opened
+    reports = []
+    monkeypatch.setattr(
+        "privnb.explorer.background.BackgroundWorker.start",
+        lambda self, task, *, progress, **_: reports.append(progress),
+    )
+    ask(app, "choose", "search")
+    reports[0](0.25, "12 of 48 releases")
+    assert "12 of 48 releases" in app.tabs["choose"].parts["status"].html
+    assert "12 of 48 releases" not in app._bar.html, "the tab says so itself"
+    for tab in ("policy", "card", "release"):
+        app.show(tab)
+        assert f"Searching for a release (since {app.state.since}): 12 of 48 releases" in app._bar.html
+        assert "12 of 48 releases" not in app.tabs[tab].parts["status"].html
 
 
 def test_no_tab_shows_a_record(opened):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import decide, explanation, policy_search
@@ -170,6 +171,16 @@ def test_a_policy_that_nothing_keeps_chooses_nothing(people):
     explained = explanation.explain_decision(found, people)
     assert (explained["chosen"], explained["why"]["rule"], len(explained["nearest"])) == (None, "none", 1)
     assert Worded("decision/decision", explained).data.startswith("Publish none of these releases.")
+
+
+def test_a_risk_above_one_in_k_is_explained_where_people_have_several_rows(people):
+    strict = replace(read("ema-0070"), caps=(Cap("identity", 0.001, "largest"),))
+    table = person_key.table(100)
+    for dataset, has_several_rows in ((person_key.dataset(table), True), (people, False)):
+        found = policy_search.search_policy(dataset, strict, profile="small", seeds=1)
+        explained = explanation.explain_decision(found, dataset)
+        assert explained["has_rows_at_risk"] is has_several_rows
+        assert ("have several rows" in Worded("decision/decision", explained).data) is has_several_rows
 
 
 def test_a_need_that_nothing_measures_is_refused(people):

@@ -327,6 +327,7 @@ CHANGES = {
     }},
     "nothing": {
         "chosen": None, "nearest": [RELEASE], "why": {"rule": "none"}, "previous": "x.csv", "next": [], "equal": [],
+        "has_rows_at_risk": True,
         "stricter": [],
         "unattainable": [UNATTAINABLE | {"is_surely_above": each} for each in (True, False)],
     },

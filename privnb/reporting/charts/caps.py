@@ -210,7 +210,8 @@ def loss_by_people(decision: Decided) -> Drawn:
     ----------
     decision : Decision
     """
-    rows = some(price.loss_by_people(decision).dropna(), "number of people for which the caps can be met")
+    rows = price.loss_by_people(decision).dropna()
+    rows = some(rows if rows.loss.nunique() > 1 else rows.iloc[:0], "number of people that changes the loss")
     x = alt.X("people:Q", title="people in the table", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     y = alt.Y("loss:Q", title="smallest loss", axis=alt.Axis(format="~%", tickCount=4))
     base = of_columns(rows, ["people", "loss", "setting"])
