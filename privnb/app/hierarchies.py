@@ -22,7 +22,7 @@ from privnb.sanitizers import Mondrian
 K = 10  # the minimum class size of the release that is measured
 MOST_CUTS = 20  # the maximum number of cuts with controls of their own; more cuts are edited as text
 TALL, WIDE = 100, 1000  # of the picture of a histogram, in its own units
-FIELDS = ("into", "new", "group", "name", "text")  # the controls that only hold what was typed or chosen
+FIELDS = ("into", "new", "group", "name", "text", "low", "high")  # the controls that only hold what was typed or chosen
 PENDING = "The text is not applied yet. Apply the text or discard it first."
 
 
@@ -149,6 +149,15 @@ class HierarchyPart:
             return self._read(self.edited)
         if self._typed.get("text", self._text) != self._text:
             raise SchemaError(PENDING)
+        if action == "bounds":
+            domain = self.edited.domain
+            low, high = (
+                parse_number(self._typed.get(end, str(own)), f"the {name} number")
+                for end, name, own in (("low", "lowest", domain.low), ("high", "highest", domain.high))
+            )
+            made = self.edited.with_bounds(low, high)
+            self._typed = {}
+            return made
         if self.edited.tree is None:
             return self.edited.with_cuts(self._edit_cuts(self.edited, action, value))
         made = self.edited.with_tree(self._edit_tree(self.edited.tree, action, value))
@@ -296,6 +305,7 @@ class HierarchyPart:
         shown |= {
             "domain": self.edited.domain,
             "points": points,
+            "is_proposed": self.edited.is_proposed,
             "width": None if isinstance(self.edited.cuts, tuple) else self.edited.cuts,
             "has_controls": len(points) <= MOST_CUTS,
             **draw_histogram(self.saved.histogram(roles), points, self.edited.domain),

@@ -525,10 +525,19 @@ def remove_column(text: str, name: str) -> str:
     return tomlkit.dumps(document)
 
 
-def edit_cuts(text: str, name: str, cuts: float | Sequence[float]) -> str:
-    """Return the text of a description with other cuts in the domain of numbers of a column; nothing else changes."""
+def edit_numbers(text: str, name: str, cuts: float | Sequence[float], bounds: tuple[float, float] | None = None) -> str:
+    """Return the text of a description with other cuts and bounds of the numbers of a column; nothing else changes.
+
+    If `bounds`, the lowest and the highest number, are given, the owner has stated them: the mark of a proposal is
+    removed.
+    """
     document: Any = tomlkit.parse(text)
-    document["columns"][name]["domain"]["cuts"] = cuts if isinstance(cuts, int | float) else [*cuts]
+    domain = document["columns"][name]["domain"]
+    domain["cuts"] = cuts if isinstance(cuts, int | float) else [*cuts]
+    if bounds is not None:
+        domain["low"], domain["high"] = bounds
+        domain.pop("widened", None)
+        domain.trivia.comment = domain.trivia.comment_ws = ""
     return tomlkit.dumps(document)
 
 

@@ -61,6 +61,8 @@ class HierarchyEditor:
         The domain of the column, with the `cuts`.
     file : bytes or None
         The content of the file of the tree when it was read; None if there was no file.
+    bounds : (float, float) or None
+        The lowest and the highest number, if the owner has stated them in this editor.
     """
 
     table: DescriptionEditor
@@ -69,6 +71,7 @@ class HierarchyEditor:
     cuts: Cuts | None
     domain: Any
     file: bytes | None
+    bounds: tuple[float, float] | None = None
 
     @classmethod
     def open(cls, table: DescriptionEditor, name: str) -> Self:
@@ -109,6 +112,28 @@ class HierarchyEditor:
         """Return the editor with other cuts; raises SchemaError for cuts that do not divide the domain."""
         return replace(self, cuts=cuts, domain=replace(self.domain, cuts=cuts))
 
+    def with_bounds(self, low: float, high: float) -> Self:
+        """Return the editor with the lowest and the highest number that anybody can have, as the owner states them.
+
+        Cuts outside of the bounds are dropped.
+
+        Raises
+        ------
+        SchemaError
+            If a record has a number outside of the bounds, or if the bounds do not fit the step of the numbers.
+        """
+        values = self.table.numbers(self.name)
+        if (values < low).any() or (values > high).any():
+            raise SchemaError(f"some records of '{self.name}' lie outside of {low:g} to {high:g}. Give wider bounds.")
+        cuts = tuple(each for each in self.cuts if low < each <= high) if isinstance(self.cuts, tuple) else self.cuts
+        domain = replace(self.domain, low=low, high=high, cuts=cuts, widened=False)
+        return replace(self, cuts=cuts, domain=domain, bounds=(low, high))
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether the bounds were read from the records, and the owner has not stated them."""
+        return self.bounds is None and self.name in description.find_proposals(self.table.text)
+
     @property
     def points(self) -> tuple[float, ...]:
         """The numbers at which public intervals begin, without the lowest number of the domain."""
@@ -116,7 +141,7 @@ class HierarchyEditor:
 
     def has_changed(self, other: HierarchyEditor) -> bool:
         """Return whether the hierarchy differs from that of another editor of the same column."""
-        return (self.tree, self.cuts) != (other.tree, other.cuts)
+        return (self.tree, self.cuts, self.bounds) != (other.tree, other.cuts, other.bounds)
 
     def load(self, roles: Roles) -> Dataset:
         """Return the dataset with this hierarchy and these `roles`, without writing anything.
@@ -126,6 +151,8 @@ class HierarchyEditor:
         text = tomllib.loads(self.table.text)
         if self.cuts is not None:
             text["columns"][self.name]["domain"]["cuts"] = self.cuts
+        if self.bounds is not None:
+            text["columns"][self.name]["domain"] |= {"low": self.bounds[0], "high": self.bounds[1]}
         made = DatasetDescription.of_text(self.table.path, text, roles=roles.chosen).load(self.table.cells)
         if self.tree is None or self.name not in made.hierarchies:
             return made
@@ -204,7 +231,7 @@ class HierarchyEditor:
                 "hierarchy and open it again."
             )
         if self.tree is None:
-            text = description.edit_cuts(self.table.text, self.name, cast(Cuts, self.cuts))
+            text = description.edit_numbers(self.table.text, self.name, cast(Cuts, self.cuts), self.bounds)
             self._write(path, text)
             return replace(self.table, text=text)
         self._write(target, self.tree.taxonomy().file_text())

@@ -161,6 +161,20 @@ def test_cut_points_are_edited_as_text_and_one_by_one(page):
     assert load("people").schema["age"].domain.cuts == (20, 40, 60)
 
 
+def test_public_bounds_are_stated_in_the_page(page):
+    ask(page, ("hierarchy open", "age"))
+    assert "were read from the records, so they disclose something about people" in shown(page)
+    ask(page, ("hierarchy low", "0"), ("hierarchy high", "x"), ("hierarchy bounds", ""))
+    assert "the highest number must be a number" in shown(page)
+    ask(page, ("hierarchy high", "110"), ("hierarchy bounds", ""), ("hierarchy save", ""))
+    assert "Saved in people.toml." in shown(page)
+    assert "were read from the records" not in shown(page)
+    domain = HierarchyEditor.open(page.table, "age").domain
+    assert (domain.low, domain.high) == (0, 110)
+    ask(page, ("hierarchy low", "50"), ("hierarchy bounds", ""))
+    assert "Give wider bounds" in shown(page)
+
+
 def test_the_cost_of_both_hierarchies_is_that_of_a_release(page):
     ask(page, ("role 2", "sensitive"))
     open_jobs(page)

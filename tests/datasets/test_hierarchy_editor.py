@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from privnb.datasets import description
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
 from privnb.datasets.draft import draft
@@ -75,6 +76,27 @@ def test_cuts_are_written_into_the_domain_alone(table):
     width = HierarchyEditor.open(saved, "age").with_cuts(20).save()
     assert load("people").schema["age"].domain.cuts == (20, 40, 60)
     assert HierarchyEditor.open(width, "age").cuts == 20
+
+
+def test_bounds_that_the_owner_states_are_no_proposal(table):
+    own = HierarchyEditor.open(table, "age")
+    assert own.is_proposed
+    assert "age" in description.find_proposals(table.text)
+    stated = own.with_cuts((18, 30, 65)).with_bounds(18, 110)
+    assert stated.has_changed(own)
+    assert not stated.is_proposed
+    assert stated.points == (30, 65), "a cut at the lower bound divides nothing"
+    assert stated.load(table.roles).schema["age"].domain.high == 110, "what a release would use before it is saved"
+    saved = stated.save()
+    assert tomllib.loads(saved.text)["columns"]["age"]["domain"] == {
+        **tomllib.loads(table.text)["columns"]["age"]["domain"], "low": 18, "high": 110, "cuts": [30, 65],
+    }  # fmt: skip
+    assert description.find_proposals(saved.text) == [
+        each for each in description.find_proposals(table.text) if each != "age"
+    ]
+    assert (load("people").schema["age"].domain.low, load("people").schema["age"].domain.high) == (18, 110)
+    with pytest.raises(SchemaError, match=r"some records of 'age' lie outside of 30 to 110. Give wider bounds."):
+        own.with_bounds(30, 110)
 
 
 def test_what_changed_on_disk_is_not_overwritten(table):
