@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from privnb.app.state import AppState
@@ -10,7 +11,6 @@ from privnb.datasets.dataset import load
 from privnb.explorer.board import Board, explore
 from privnb.explorer.session import is_possible
 from privnb.explorer.setting import Setting, check_setting
-from privnb.microdata.withholding import LIMIT
 
 
 class ExploreTab(Tab):
@@ -19,10 +19,14 @@ class ExploreTab(Tab):
     key, title = "explore", "Explore"
 
     def __init__(
-        self, state: AppState, setting: Setting | None = None, records: int = 0, min_count: int = LIMIT
+        self,
+        state: AppState,
+        setting: Setting | None = None,
+        records: int = 0,
+        make_board: Callable[..., Board] = explore,
     ) -> None:
         self.board: Board | None = None
-        self.setting, self.records, self.min_count = setting, records, min_count
+        self.setting, self.records, self.make_board = setting, records, make_board
         self._made_for = ""
         super().__init__(state)
 
@@ -50,6 +54,6 @@ class ExploreTab(Tab):
             setting = self.board.setting if is_possible(self.board.setting, dataset) else setting
             self.board.close()
         source, store, policy = str(self.state.path), self.state.store, self.state.policy
-        self.board = explore(dataset, setting, source=source, store=store, policy=policy, min_count=self.min_count)
+        self.board = self.make_board(dataset, setting, source=source, store=store, policy=policy)
         self._made_for = digest
         self.widget.children = (self.parts["status"], self.parts["body"], self.board.widget)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from privnb.app.card import CardTab
@@ -18,7 +19,7 @@ from privnb.app.tab import Tab
 from privnb.datasets import description
 from privnb.datasets.dataset import Records
 from privnb.evaluation.store import Folder
-from privnb.explorer.board import PolicyName
+from privnb.explorer.board import PolicyName, explore
 from privnb.explorer.gauges import POLICY
 from privnb.explorer.page import page_class
 from privnb.explorer.setting import Setting
@@ -74,7 +75,7 @@ def open_table(
     if tab:
         expect.one_of("tab", tab, [each.key for each in TABS])
     state = AppState(find_description_of(file, name).resolve(), study or None, policy=policy, store=str(store))
-    return Program(state, ExploreTab(state, setting, records or 0, min_count), tab)
+    return Program(state, ExploreTab(state, setting, records or 0, partial(explore, min_count=min_count)), tab)
 
 
 class Program:

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings, strategies as st
 from support import auditor, questions
 from support.naming import naming
 
-from privnb import evaluation, papers
+from privnb import app, evaluation, papers
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search, recommended
@@ -70,7 +70,8 @@ from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Supp
 from privnb.sanitizers.tables_and_rules import cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]
-CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
+DESCRIPTION = Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml"
+CLINIC = load(DESCRIPTION)
 
 # --- the limit ---
 
@@ -166,6 +167,7 @@ ASKED = {  # every function that takes the limit
     "find_boxes": lambda limit: find_boxes(Identity().sanitize(CLINIC, rng=1), limit),
     "find_worst_class": lambda limit: find_worst_class(Identity().sanitize(CLINIC, rng=1), "diagnosis", limit),
     "write_command": lambda limit: export.write_command(CLINIC, Setting(), min_count=limit),
+    "open_table": lambda limit: app.open_table("", str(DESCRIPTION), min_count=limit),
     "explore": lambda limit: board.explore(CLINIC, min_count=limit),
     "measure_setting": lambda limit: readings.measure_setting(CLINIC, Setting(), min_count=limit),
     "mine_setting": lambda limit: readings.mine_setting(CLINIC, Setting(), min_count=limit),
