@@ -130,6 +130,7 @@ def test_no_page_has_a_path_or_a_record(made, files):
         ({"RELEASE": "theirs.csv", "RECORDS": 100}, "must not be a sample if a release is given"),
         ({"RELEASE": "theirs.csv", "ROWS": "synthetic"}, "synthetic rows must have values of the domain"),
         ({"ROWS": "synthetic"}, "a release must be named"),
+        ({"RELEASE": "theirs.csv", "TREATMENTS": "age"}, "`treatments` must list columns with their treatments"),
     ],
 )
 def test_a_wrong_file_is_refused_before_anything_runs(name, given, said, files, tmp_path, monkeypatch):

@@ -79,6 +79,7 @@ def add_arguments(command: Parser) -> None:
 def run(args: Namespace) -> Answer:
     """Assess a release that another tool made; the status is 1 if the release violates the policy."""
     from privnb.datasets.dataset import load
+    from privnb.datasets.foreign_file import parse_treatments
     from privnb.decision import policies
     from privnb.decision.assessment import assess_release
     from privnb.evaluation.parameters import choose_study
@@ -100,7 +101,8 @@ def run(args: Namespace) -> Answer:
     description = tables.resolve_description(args.dataset)
     dataset = load(description, choose_study(str(description), args.study or "") or None)
     sanitizer = MadeElsewhere(
-        args.file, rows=ROWS.get(args.rows, "measured"), treatments=parse_treatments(args.treatment or ""),
+        args.file, rows=ROWS.get(args.rows, "measured"),
+        treatments=parse_treatments(args.treatment or "", "--treatment"),
         hierarchies=dict(args.hierarchy), holdout=args.holdout or "",
         star=args.star,
     )  # fmt: skip
@@ -118,23 +120,6 @@ def run(args: Namespace) -> Answer:
         [*found.answer, *map(describe_criterion, criteria), *read, *questions],
         unmet_condition("" if found.keeps else f"{args.file} breaks the policy '{policy.name}'."),
     )
-
-
-def parse_treatments(text: str) -> dict[str, str]:
-    """Return the treatments of columns that an option states, as `{column: treatment}`.
-
-    >>> parse_treatments("age: generalized, zip: suppressed")
-    {'age': 'generalized', 'zip': 'suppressed'}
-    """
-    from privnb.runtime.errors import UsageError
-
-    pairs = [part.rpartition(":") for part in text.split(",") if part.strip()]
-    if wrong := [treatment for name, _, treatment in pairs if not name.strip() or not treatment.strip()]:
-        raise UsageError(
-            "--treatment must list columns with their treatments, such as 'age: generalized'; got "
-            f"'{wrong[0].strip()}'."
-        )
-    return {name.strip(): treatment.strip() for name, _, treatment in pairs}
 
 
 def list_criteria(results: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from privnb.microdata.hierarchy.foreign_labels import LabelForm, LabelReader, Un
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Generalization, OfLeaves
 from privnb.microdata.schema import Numbers, SchemaError
 from privnb.runtime import validation
+from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.names import suggest
 from privnb.runtime.validation import validated
@@ -30,6 +31,20 @@ STATED = ("exact", "generalized", "suppressed", "perturbed")
 PLAIN = (LabelForm.VALUE,)
 HIDDEN = (LabelForm.SUPPRESSED, LabelForm.MISSING)
 DECIMAL = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
+
+
+def parse_treatments(text: str, what: str = "`treatments`") -> dict[str, str]:
+    """Return the treatments of columns that a text states, as `{column: treatment}`; an error calls the text `what`.
+
+    >>> parse_treatments("age: generalized, zip: suppressed")
+    {'age': 'generalized', 'zip': 'suppressed'}
+    """
+    pairs = [part.rpartition(":") for part in text.split(",") if part.strip()]
+    if wrong := [treatment for name, _, treatment in pairs if not name.strip() or not treatment.strip()]:
+        raise UsageError(
+            f"{what} must list columns with their treatments, such as 'age: generalized'; got '{wrong[0].strip()}'."
+        )
+    return {name.strip(): treatment.strip() for name, _, treatment in pairs}
 
 
 class ForeignColumn(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.description import file_digest
-from privnb.datasets.foreign_file import ForeignFile, read_foreign
+from privnb.datasets.foreign_file import ForeignFile, parse_treatments, read_foreign
 from privnb.measures.disclosure.holdout_overlap import HoldoutOverlap, measure_overlap
 from privnb.microdata.columns import assign_columns
 from privnb.microdata.counts import count_combinations
@@ -331,6 +331,7 @@ def check_release(
     dataset: Dataset,
     *,
     rows: Correspondence = "measured",
+    treatments: str = "",
     holdout: GivenFile = "",
     records: Annotated[int, at_least(0)] = 0,
 ) -> MadeElsewhere | None:
@@ -344,6 +345,8 @@ def check_release(
         The original, with all its records.
     rows, holdout
         See `MadeElsewhere`.
+    treatments : str
+        The treatments of columns, as text: "age: perturbed, zip: suppressed".
     records : int
         The number of records in a random sample that the user requests; 0 means all records.
 
@@ -354,17 +357,16 @@ def check_release(
     Raises
     ------
     UsageError
-        If only a sample of the records is requested, or if `rows` or `holdout` is stated without a file.
+        If only a sample of the records is requested, or if `rows`, `treatments` or `holdout` is stated without a file.
     MissingFileError
         If a file does not exist.
     SchemaError, SanitizationError
         If a file cannot be read as a release of the dataset, or as a hold-out.
     """
     if not file:
-        if holdout or rows != "measured":
-            raise UsageError(
-                f"a release must be named if {'a hold-out' if holdout else '`rows`'} is given. Name the file."
-            )
+        given = {"a hold-out": holdout, "treatments": treatments, "`rows`": rows != "measured"}
+        if stated := next((name for name, value in given.items() if value), ""):
+            raise UsageError(f"a release must be named if {stated} is given. Name the file.")
         return None
     if records:
         raise UsageError(
@@ -373,7 +375,7 @@ def check_release(
         )
     if absent := [each for each in filter(None, [file, holdout]) if not Path(each).exists()]:
         raise MissingFileError(f"there is no file {absent[0]}. Name a file that exists.")
-    found = MadeElsewhere(file, rows, holdout=holdout)
+    found = MadeElsewhere(file, rows, parse_treatments(treatments), holdout=holdout)
     for path, content in zip(found.files, found.contents, strict=True):
         note_file(Path(path).resolve(), content)
     found.sanitize(dataset)

@@ -10,8 +10,9 @@ from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.cli import answer
-from privnb.cli.assess import describe_criterion, list_criteria, parse_treatments
+from privnb.cli.assess import describe_criterion, list_criteria
 from privnb.datasets.dataset import load
+from privnb.datasets.foreign_file import parse_treatments
 from privnb.decision import card
 from privnb.evaluation.evaluation_loop import ask
 from privnb.evaluation.risks.criteria import ExcessInference, ExcessSinglingOut

@@ -471,11 +471,12 @@ def test_a_stored_result_is_of_the_content_of_each_file(people, tmp_path):
 
 def test_no_file_is_no_release_and_wrong_files_are_refused(people, tmp_path):
     assert check_release("", people) is None
-    for given in ({"holdout": "others.csv"}, {"rows": "synthetic"}):
+    for given in ({"holdout": "others.csv"}, {"rows": "synthetic"}, {"treatments": "age: perturbed"}):
         with pytest.raises(UsageError, match="a release must be named if"):
             check_release("", people, **given)
     path = written(Mondrian(k=10).sanitize(people, rng=1), tmp_path / "theirs.csv")
     assert check_release(path, people) == MadeElsewhere(path)
+    assert check_release(path, people, treatments="age: generalized").treatments == {"age": "generalized"}
     with pytest.raises(UsageError, match="must not be a sample if a release is given; got 100 records"):
         check_release(path, people, records=100)
     with pytest.raises(MissingFileError, match="there is no file absent"):
