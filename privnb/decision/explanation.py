@@ -56,7 +56,8 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         the share of large groups that the release misrepresents; `risks`, each for the `release` and the `original`,
         see `release_risks.risk_of`; `uses`, the measures of utility, each for the `original`, for the `release` and for
         the table `without` quasi-identifiers, with the columns that the measure averages (`changed`);
-        `has_rows_at_risk`, whether the cap on the worst-off person's identity is exceeded and people have several rows;
+        `has_rows_at_risk`, whether people have several rows, and the cap on the identity of the worst-off person
+        rules out releases that lose less;
         `alternatives`
         and `next`, other releases; `stricter`, what smaller caps would require; `counts`; and the other entries that
         the templates use.
@@ -160,10 +161,11 @@ def _table(found: PolicySearch, dataset: Dataset) -> Part:
 
 
 def _has_rows_at_risk(decision: Decision, dataset: Dataset) -> bool:
-    """Return whether people have several rows, and the nearest release exceeds the cap on the worst-off person."""
-    if dataset.schema.person is None or dataset.headcount == len(dataset):
+    """Return whether people have several rows, and the cap on the worst-off person rules out less lossy releases."""
+    has_several = dataset.schema.person is not None and dataset.headcount < len(dataset)
+    if not has_several or (decision.chosen is not None and decision.chosen.loss <= MUCH):
         return False
-    reasons = [reason.data for _, row in _nearest(decision).iterrows() for reason in row.reasons]
+    reasons = [reason.data for own in decision.releases.reasons for reason in own]
     return any(each["kind"] == CAP and each["risk"] == IDENTITY for each in reasons)
 
 
