@@ -184,7 +184,9 @@ class MadeElsewhere(Sanitizer):
     def _checked(self, dataset: Any, rng: Randomness) -> Release:
         """Return the release in the file after all checks."""
         if not isinstance(dataset, Dataset):
-            raise SanitizationError(f"{self!r} must be compared with records; got counts. Load the dataset.")
+            raise SanitizationError(
+                f"the release {Path(self.path).name} must be compared with records; got counts. Load the dataset."
+            )
         file = self.read(dataset)
         dataset = _with_labels(dataset, file)
         released = pd.DataFrame({name: each.cells for name, each in file.columns.items()})
@@ -228,7 +230,7 @@ class MadeElsewhere(Sanitizer):
         """Return the release with these rows after the checks of the rows and of `star`."""
         release = self._released(dataset, released, facts, rng, drawn=False)
         if reason := explain_mismatch(dataset, release):
-            raise SanitizationError(f"{self!r}: {reason}.")
+            raise SanitizationError(f"the release {Path(self.path).name}: {reason}.")
         if self.star == "own":
             return release
         if release.people is not None:

@@ -146,8 +146,7 @@ def score_singled_out(dataset: Dataset, release: Release) -> Scores:
     for name in names:
         if name not in release_has:
             raise Unreadable(
-                f"the rows of {release.provenance.sanitizer} have no column '{name}', which an adversary would need to "
-                "re-identify people."
+                f"the rows of the release have no column '{name}', which an adversary would need to re-identify people."
             )
         both = pd.concat([pd.Series(np.asarray(each.cells[name])) for each in (dataset, release)], ignore_index=True)
         codes, values = dataset.schema[name].coded(both)
