@@ -34,7 +34,7 @@ class ExploreTab(Tab):
         """Draw the board, or the reason why there is none."""
         is_shown = self.state.tab == self.key
         why_not = self.state.why_not_described
-        digest = self.state.digest()
+        digest = f"{self.state.digest()} {self.state.policy} {self.state.policy_digest}"
         if is_shown and not why_not and (self.board is None or digest != self._made_for):
             self._make(digest)
         self.put("body", "explore", why_not=why_not)
@@ -56,4 +56,6 @@ class ExploreTab(Tab):
         source, store, policy = str(self.state.path), self.state.store, self.state.policy
         self.board = self.make_board(dataset, setting, source=source, store=store, policy=policy)
         self._made_for = digest
+        if self.board.policy != policy:  # the board of an earlier page had another policy
+            self.board.choose(policy)
         self.widget.children = (self.parts["status"], self.parts["body"], self.board.widget)

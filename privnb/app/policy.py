@@ -23,6 +23,7 @@ from privnb.runtime.wording import line
 OWN = "policy.toml"  # the owner's policy, next to the description
 PERCENT = "cap "
 CLASS_SIZE = "min_class_size"
+TEXTS = {"title": "Title of our policy", "recipient": "Recipients", "source": "Who states the caps, and why"}
 OWN_GROUP, PUBLIC, RESTRICTED = "Your own policy", "For a release to anybody", "For recipients under an agreement"
 VALUE_RISKS = {"attribute", "certainty", "near certainty"}  # risks that a sensitive value is disclosed
 
@@ -73,6 +74,7 @@ class PolicyTab(Tab):
             outcome="" if decision is None else strip_markup(self._outcome(decision)),
             stale=self.state.stale(),
             own=OWN,
+            texts=[(name, label, getattr(policy, name)) for name, label in TEXTS.items()],
             unprotected=join_names(self._unprotected(policy)),
         )
 
@@ -87,11 +89,21 @@ class PolicyTab(Tab):
         elif name == "reset":
             self._draft = None
         elif name == CLASS_SIZE:
-            self._draft = replace(self.policy, min_class_size=_whole(value))
+            self._draft = self._owned(min_class_size=_whole(value))
+        elif name in TEXTS:
+            self._draft = self._owned(**{name: str(value).strip() or getattr(self.policy, name)})
         elif name.startswith(PERCENT):
-            self._draft = replace(self.policy, caps=_with_cap(self.policy.caps, name.removeprefix(PERCENT), value))
+            self._draft = self._owned(caps=_with_cap(self.policy.caps, name.removeprefix(PERCENT), value))
         self.state.has_unsaved_policy = self._draft is not None
         self.refresh()
+
+    def _owned(self, **changes: Any) -> Policy:
+        """Return the policy with changes, as a policy of the owner: its source and its convention no longer apply."""
+        policy = self.policy
+        if self._draft is None and self.state.policy != str(self._own_path()):
+            title, source = f"Our policy, after “{policy.title}”", f"the owner of the data, after “{policy.title}”"
+            policy = replace(policy, title=title, source=source, convention="", verified=True)
+        return replace(policy, **changes)
 
     def _titles(self) -> dict[str, dict[str, str]]:
         """Return the titles of the policies by name, in groups by recipient."""
@@ -159,9 +171,7 @@ class PolicyTab(Tab):
         if self._draft is None:
             raise UsageError("there are no changes to save. Change a cap first.")
         own = self._own_path()
-        title = self._draft.title if self.state.policy == str(own) else f"{self._draft.title}, changed by the owner"
-        changed = replace(self._draft, title=title, verified=False)
-        policies.write_policy(changed, own)
+        policies.write_policy(self._draft, own)
         self._draft = None
         self.state.set("policy", str(own))
 

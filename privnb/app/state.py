@@ -81,9 +81,9 @@ class AppState:
 
     def __post_init__(self) -> None:
         self.work = BackgroundWorker()
-        here = Path.cwd()
-        folder = (here.parent if here.name == "notebooks" else here) / "releases"
-        self.out = self.out or str(folder / f"{self.path.stem}.csv")
+        own = self.path.parent  # a drafted description is in data/NAME/ of the owner's folder
+        folder = own.parent.parent if own.parent.name == "data" else own
+        self.out = self.out or str(folder / "releases" / f"{self.path.stem}.csv")
         kept = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         self._file = Path(kept).with_name(FILE) if kept else None
         self._restore()
@@ -135,6 +135,14 @@ class AppState:
             return policies.read(self.policy).title
         except (PrivnbError, OSError):
             return self.policy
+
+    @property
+    def policy_digest(self) -> str:
+        """The SHA-256 of the policy as it is on disk; empty if its file cannot be read."""
+        try:
+            return policies.read(self.policy).sha256
+        except (PrivnbError, OSError):
+            return ""
 
     def digest(self) -> str:
         """Return the digest of the table and its description; empty if they cannot be read."""

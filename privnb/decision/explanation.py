@@ -56,11 +56,10 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         the share of large groups that the release misrepresents; `risks`, each for the `release` and the `original`,
         see `release_risks.risk_of`; `uses`, the measures of utility, each for the `original`, for the `release` and for
         the table `without` quasi-identifiers, with the columns that the measure averages (`changed`);
-        `has_rows_at_risk`, whether people have several rows, and the cap on the identity of the worst-off person
-        rules out releases that lose less;
-        `alternatives`
-        and `next`, other releases; `stricter`, what smaller caps would require; `counts`; and the other entries that
-        the templates use.
+        `has_rows_at_risk`, whether people have several rows, and the identity risk of the worst-off person exceeds 1 in
+        k in the chosen release or rules out releases that lose less; `columns_of_rows`, the quasi-identifiers in which
+        the rows of a person differ; `alternatives` and `next`, other releases; `stricter`, what smaller caps would
+        require; `counts`; and the other entries that the templates use.
     """
     decision = found.decision
     return {
@@ -78,7 +77,8 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         "stricter": [*list_stricter(decision, found.results)] if decision.chosen is not None else [],
         "near": decision.near,
         "nearest": [_release(decision, row) for _, row in _nearest(decision).iterrows()],
-        "has_rows_at_risk": _has_rows_at_risk(decision, dataset),
+        "has_rows_at_risk": _has_rows_at_risk(decision, dataset, _smallest_class(found)),
+        "columns_of_rows": _columns_of_rows(dataset),
         "unattainable": decision.unattainable,
         "refused": [{"setting": setting, "why": reason} for setting, reason in decision.refused],
         "counts": [*_search(found), *count_ruled_out(decision)],
@@ -160,11 +160,31 @@ def _table(found: PolicySearch, dataset: Dataset) -> Part:
     }
 
 
-def _has_rows_at_risk(decision: Decision, dataset: Dataset) -> bool:
-    """Return whether people have several rows, and the cap on the worst-off person rules out less lossy releases."""
-    has_several = dataset.schema.person is not None and dataset.headcount < len(dataset)
-    if not has_several or (decision.chosen is not None and decision.chosen.loss <= MUCH):
+def _columns_of_rows(dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers in which the rows of a person differ."""
+    if dataset.people is None:
+        return []
+    cells, found = dataset.cells, []
+    for name in dataset.schema.quasi_identifiers:
+        kinds = pd.DataFrame({"person": dataset.people, "value": cells[name].array}).drop_duplicates()
+        if len(kinds) > dataset.headcount:
+            found.append(name)
+    return found
+
+
+def _has_rows_at_risk(decision: Decision, dataset: Dataset, smallest: float | None) -> bool:
+    """Return whether people have several rows, and the risk of the worst-off person exceeds 1 in k or rules out much.
+
+    `smallest` is the number of people in the smallest class of the chosen release.
+    """
+    if dataset.schema.person is None or dataset.headcount == len(dataset):
         return False
+    if decision.chosen is not None:
+        own = decision.vectors[(decision.vectors.axis == IDENTITY) & (decision.vectors.setting == decision.setting)]
+        if smallest and (own.value > 1 / smallest + ROUNDING).any():
+            return True
+        if decision.chosen.loss <= MUCH:
+            return False
     reasons = [reason.data for own in decision.releases.reasons for reason in own]
     return any(each["kind"] == CAP and each["risk"] == IDENTITY for each in reasons)
 

@@ -74,7 +74,7 @@ def find_boxes(release: Release, min_count: MinCount = LIMIT) -> Boxes | str:
         return "Boxes need two quasi-identifiers with labels. Let the adversary know one more attribute."
     axes, places = {}, {}
     for name in names:
-        axes[name], places[name] = _read_axis(release, name)
+        axes[name], places[name] = _read_axis(release, name, min_count)
     pairs = {
         (first, second): _count(release, places[first], places[second], len(axes[second].labels), min_count)
         for first, second in combinations(names, 2)
@@ -82,14 +82,17 @@ def find_boxes(release: Release, min_count: MinCount = LIMIT) -> Boxes | str:
     return Boxes(axes, pairs, min_count)
 
 
-def _read_axis(release: Release, name: str) -> tuple[Axis, IntArray]:
+def _read_axis(release: Release, name: str, min_count: int) -> tuple[Axis, IntArray]:
     """Return an axis, and the position of the label of each class, as an integer array (classes,).
 
-    No label ends at a value that few people share, even if a study keeps such ends; see `Release.widened`.
+    No label ends at a value that few people share, even if a study keeps such ends; see `Release.widened`. If nothing
+    is withheld, the labels are those of the rows.
     """
     hierarchy, attribute = release.hierarchies[name], release.schema[name]
     of_class, own = release.labels_alike[name]
-    wide = hierarchy.widened(attribute.public_domain.marked(pd.Series(own)).array, release.shared.get(name, []))
+    wide = attribute.public_domain.marked(pd.Series(own)).array
+    if min_count > 1:
+        wide = hierarchy.widened(wide, release.shared.get(name, []))
     place, labels = factorize(wide)
     texts = tuple(to_text(label) for label in labels)
     runs = tuple(_list_runs(hierarchy.runs(text), hierarchy.size) for text in texts)

@@ -68,7 +68,7 @@ def write_without_unit(format: str, value: float, decimals: int | None = None) -
     number = _rounded(100 * value if kind == "%" else value)
     own, percent = _decimals(kind, number), "%" if kind == "%" else ""
     if number == 0 or (kind == "%" and abs(number) == 100):
-        return f"{number:{sign if number else ''}.0f}{percent}".replace("-", MINUS)
+        return f"{number or 0.0:{sign if number else ''}.0f}{percent}".replace("-", MINUS)
     if tiny := _tiny(kind, number, sign, decimals):
         return tiny
     if kind == "%" and decimals is not None and round(number, decimals) in (0, 100, -100):
@@ -82,8 +82,8 @@ def write_without_unit(format: str, value: float, decimals: int | None = None) -
 def write_percent(share: float) -> str:
     """Return a share as a percentage, without a unit.
 
-    >>> write_percent(0.52514)
-    '53%'
+    >>> write_percent(0.52514), write_percent(-0.0)
+    ('53%', '0%')
     """
     return write_without_unit("{:%}", share)
 

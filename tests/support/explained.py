@@ -73,7 +73,7 @@ def explained(**changed: Any) -> dict[str, Any]:
         "stricter": [{"subject": "identity", "cap": 0.2, "value": 0.1,
                       "steps": [{"caps": [0.15, 0.1], "is_kept": True, "other": None},
                                 {"caps": [0.05], "is_kept": False, "other": None}]}],
-        "near": [], "nearest": [], "unattainable": [], "has_rows_at_risk": False, "refused": [],
+        "near": [], "nearest": [], "unattainable": [], "has_rows_at_risk": False, "columns_of_rows": ["age"], "refused": [],
         "counts": [
             {"kind": "tried", "subject": "", "number": 4, "records": 60},
             {"kind": "measured", "subject": "", "number": 4},

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from privnb.datasets.dataset import Dataset
-from privnb.explorer.exercises.questions import EXERCISES, TEXTS, BoardState, Exercise, Facts, Wrong, read_number
+from privnb.explorer.exercises.questions import EXERCISES, GENERAL, TEXTS, BoardState, Exercise, Facts
 from privnb.explorer.html import render_template
 from privnb.explorer.setting import Setting, check_setting
 from privnb.runtime import expect
@@ -42,17 +42,10 @@ class Lesson:
         self._find(key)
         exercise = next(each for each in EXERCISES if each.key == key)
         typed = self.typed.get(key, "").strip()
-        if state.reading is None:
-            wrong: Wrong = {"code": "counting"}
-        elif exercise.control and not typed:
-            wrong = {"code": "empty"}
-        elif exercise.control == "number" and read_number(typed) is None:
-            wrong = {"code": "no_number"}
-        else:
-            wrong = exercise.check(self.facts[key], state, typed)
+        wrong = exercise.find_wrong(self.facts[key], state, typed)
         if wrong is None and key not in self.solved:
             self.solved.append(key)
-        general = wrong is not None and wrong["code"] in ("counting", "empty", "no_number")
+        general = wrong is not None and wrong["code"] in GENERAL
         macro = "right" if wrong is None else "unfinished" if general else f"{key}_wrong"
         self._said[key] = line(TEXTS, macro, self.facts[key], wrong or {})
         return wrong is None

@@ -41,9 +41,11 @@ from privnb.sanitizers import catalogue
 TEXTS = "explorer/exercises"
 CLASSES = 3  # the number of classes that a release of the first exercise has at least
 SHARE = 0.1  # the largest expected error of a count, as a share of the count
-TOLERANCE = 0.01  # of a typed number
+HUNDREDTH = 0.01  # the step of an answer with two decimals, which is rounded up
+EXACT = 1e-4  # the error of an answer with more decimals
 POLICY = "groups-of-3"
 CANDIDATES = ("Mondrian", "KMember", "LocalRecoding")  # the sanitizers among which the last exercises choose
+GENERAL = ("counting", "empty", "no_number", "roles", "refused")  # codes that no single exercise explains
 NEWCOMERS = 2  # people whom a release does not exclude, in addition to the one whom it excludes
 
 Facts = Mapping[str, Any]  # the facts of the table that an exercise needs, and its answer
@@ -84,12 +86,30 @@ class Exercise:
         A function that returns the facts of a dataset, or None if the table has no such exercise.
     check : function
         A function of the facts, the state of the board and the typed answer, which returns why the answer is wrong.
+    needs_board : bool
+        Whether the answer depends on the release of the board.
     """
 
     key: str
     control: str
     prepare: Callable[[Dataset], Facts | None]
     check: Callable[[Facts, BoardState, str], Wrong]
+    needs_board: bool = True
+
+    def find_wrong(self, facts: Facts, state: BoardState, typed: str) -> Wrong:
+        """Return why an answer is wrong, with a general code if the board or the answer does not fit any exercise."""
+        usual = check_setting(Setting(), state.dataset)
+        if state.reading is None:
+            return {"code": "counting"}
+        if self.needs_board and check_setting(state.setting, state.dataset).roles != usual.roles:
+            return {"code": "roles", "known": [*state.dataset.schema.quasi_identifiers]}
+        if self.needs_board and state.reading.refused:
+            return {"code": "refused", "why": state.reading.refused}
+        if self.control and not typed:
+            return {"code": "empty"}
+        if self.control == "number" and read_number(typed) is None:
+            return {"code": "no_number"}
+        return self.check(facts, state, typed)
 
 
 @lru_cache(maxsize=256)
@@ -128,10 +148,6 @@ def read_number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _is_close(number: float, right: float) -> bool:
-    return abs(number - right) <= TOLERANCE * abs(right) + ROUNDING
 
 
 def _is_plain(state: BoardState, k: int) -> bool:
@@ -335,9 +351,9 @@ def _check_noise(facts: Facts, state: BoardState, typed: str) -> Wrong:
     assert epsilon is not None
     if epsilon <= 0:
         return {"code": "not_positive"}
-    if _is_close(epsilon, facts["epsilon"]):
-        return None
-    return {"code": "small" if epsilon < facts["epsilon"] else "large", "error": 1 / epsilon}
+    if epsilon < facts["epsilon"] - EXACT:
+        return {"code": "small", "error": 1 / epsilon}
+    return {"code": "large", "error": 1 / epsilon} if epsilon >= facts["epsilon"] + HUNDREDTH else None
 
 
 # --- 7: membership ---
@@ -383,7 +399,7 @@ def _prepare_background(dataset: Dataset) -> Facts | None:
     if k is None:
         return None
     most = int((_counts(dataset, Setting(k=k)) > 0).sum(axis=1).max())
-    return {"k": k, "values": most, "facts": most - 1} if most > 1 else None
+    return {"k": k, "different": most, "facts": most - 1} if most > 1 else None
 
 
 def _check_background(facts: Facts, state: BoardState, typed: str) -> Wrong:
@@ -392,7 +408,7 @@ def _check_background(facts: Facts, state: BoardState, typed: str) -> Wrong:
     number = read_number(typed)
     if number == facts["facts"]:
         return None
-    return {"code": "all" if number == facts["values"] else "number"}
+    return {"code": "all" if number == facts["different"] else "number"}
 
 
 # --- 9: the decision ---
@@ -443,7 +459,7 @@ def _check_decision(facts: Facts, state: BoardState, typed: str) -> Wrong:
     if not _keeps(policies.read(POLICY), state.dataset, setting, state.min_count):
         return {"code": "broken"}
     penalty = float(certainty_penalty(_sanitize(state.dataset, setting)))
-    return None if penalty <= facts["penalty"] + ROUNDING else {"code": "costly", "penalty": penalty}
+    return None if penalty <= facts["penalty"] + ROUNDING else {"code": "costly", "penalty": penalty, "k": setting.k}
 
 
 # --- 10: the limits of all models ---
@@ -468,7 +484,7 @@ EXERCISES = (
     Exercise("unique", "text", _prepare_unique, _check_unique),
     Exercise("t", "", _prepare_t, _check_t),
     Exercise("pins", "choice", _prepare_pins, _check_pins),
-    Exercise("noise", "number", _prepare_noise, _check_noise),
+    Exercise("noise", "number", _prepare_noise, _check_noise, needs_board=False),
     Exercise("membership", "choice", _prepare_membership, _check_membership),
     Exercise("background", "number", _prepare_background, _check_background),
     Exercise("decision", "", _prepare_decision, _check_decision),
