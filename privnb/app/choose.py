@@ -26,7 +26,8 @@ from privnb.runtime.sentences import Sentences
 from privnb.runtime.wording import Worded, write
 
 SHOWN = 8  # alternatives
-LITTLE = 0.5  # the part of a domain; a typical label that covers more tells little
+LITTLE = 0.5  # the part of a domain; a typical label that covers more is not informative
+WIDER = 3  # steps of each cap
 LONG = 20  # the length of a unit that is not repeated in a table
 LOSSES, PEOPLE = "losses", "people"  # the charts
 
@@ -174,23 +175,22 @@ class ChooseTab(Tab):
 
 
 def _describe_widths(choice: Choice) -> Iterator[tuple[str, str, str]]:
-    """Yield, for each column with labels, what a typical label covers and how many rows tell nothing, in words."""
+    """Yield, for each column with labels, the typical width and the share of rows without information, in words."""
     for each in choice.widths:
         unit = each.unit if each.unit and len(each.unit) <= LONG else "values"
         yield each.column, f"{each.typical:g} of {each.domain:g} {unit}", write_percent(each.untold)
 
 
 def _untold(choice: Choice) -> str:
-    """Return the columns whose labels tell little, as one text."""
+    """Return the columns whose typical label is wide, as one text."""
     return join_names(each.column for each in choice.widths if each.typical > LITTLE * each.domain)
 
 
 def _list_wider_caps(choice: Choice) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield, for each cap, the next wider cap that would lower the loss: cap, wider cap, loss, release, in words."""
+    """Yield, for each cap, the next wider caps that would lower the loss: cap, wider cap, loss, release, in words."""
     decision = choice.found.decision
     now = float("inf") if decision.chosen is None else float(decision.chosen.loss)
     for axis, steps in price.loss_by_cap(decision).groupby("axis", sort=False):
         wider = steps[(steps.at_most > steps.cap) & (steps.loss < now)]
-        if len(wider):
-            row = wider.iloc[0]
+        for row in wider.head(WIDER).itertuples():
             yield str(axis), *map(write_percent, (row.cap, row.at_most, row.loss)), row.setting

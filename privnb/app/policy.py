@@ -150,7 +150,7 @@ class PolicyTab(Tab):
             if risks is not None and cap.subject in risks.index:
                 row = risks.loc[cap.subject]
                 measured = write_share(row.value, row.low, row.high)
-                verdict = "stays below the cap" if row.high <= cap.most else "exceeds the cap"
+                verdict = "meets the cap" if row.high <= cap.most else "exceeds the cap"
             question = strip_markup(line("decision/risks", "question", cap.risk))
             yield CapRow(f"{PERCENT}{place}", cap.subject, question, f"{100 * cap.at_most:g}", measured, verdict)
         for risk in policies.RISKS:

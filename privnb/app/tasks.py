@@ -37,7 +37,7 @@ class Choice:
     policy : str
         The name or the path of the policy.
     widths : list of LabelWidth
-        How much the labels of the chosen release tell, or of the nearest release if none complies.
+        The widths of the labels of the chosen release, or of the nearest release if none complies.
     """
 
     found: PolicySearch

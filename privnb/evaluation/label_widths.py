@@ -1,4 +1,4 @@
-"""How much the labels of a release tell: the part of the domain that a typical label of each column covers."""
+"""The widths of the labels of a release: the part of the domain that a typical label of each column covers."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class LabelWidth(NamedTuple):
 
     `typical` is the median, over rows, of the length of the interval in the `unit` of the column or, for categories, of
     the number of values that a label covers; `domain` is the same for a label that covers the whole domain. `untold` is
-    the share of rows, from 0 to 1, whose label covers the whole domain and therefore tells nothing.
+    the share of rows, from 0 to 1, whose label covers the whole domain.
     """
 
     column: str

@@ -102,10 +102,10 @@ def test_policies_are_grouped_by_recipient_and_one_that_protects_no_value_says_s
     assert "does not protect sensitive values" not in ask(app, "policy", "policy", "ontario-2025")
 
 
-def test_the_choice_says_what_labels_tell_and_what_wider_caps_would_bring(opened):
+def test_the_choice_states_how_wide_labels_are_and_what_wider_caps_would_bring(opened):
     app = opened
     text = ask(app, "choose", "search")
-    assert "What the labels tell" in text
+    assert "How wide the labels are" in text
     widths = {each.column: each for each in app.state.choice.widths}
     assert 0 < widths["age"].typical < widths["age"].domain
     assert f"{widths['age'].typical:g} of {widths['age'].domain:g} values" in text
