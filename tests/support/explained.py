@@ -73,7 +73,8 @@ def explained(**changed: Any) -> dict[str, Any]:
         "stricter": [{"subject": "identity", "cap": 0.2, "value": 0.1,
                       "steps": [{"caps": [0.15, 0.1], "is_kept": True, "other": None},
                                 {"caps": [0.05], "is_kept": False, "other": None}]}],
-        "near": [], "nearest": [], "unattainable": [], "has_rows_at_risk": False, "columns_of_rows": ["age"], "refused": [],
+        "near": [], "nearest": [], "unattainable": [], "refused": [],
+        "has_rows_at_risk": False, "columns_of_rows": ["age"],
         "counts": [
             {"kind": "tried", "subject": "", "number": 4, "records": 60},
             {"kind": "measured", "subject": "", "number": 4},
