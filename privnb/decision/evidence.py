@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from privnb.decision import frameworks, policies
-from privnb.decision.frameworks import CRITERIA, LINES, Framework, Question
+from privnb.decision.frameworks import CRITERIA, CUSTOMARY, LINES, Framework, Question
 from privnb.microdata.schema import Role
 from privnb.runtime.tolerances import ROUNDING
 
@@ -135,10 +135,10 @@ def _judge_risk(risk: Part, question: Question, content: Part) -> Judgment:
     if risk["risk"] in OF_ATTRIBUTES and content["unmeasured"]:
         return UNMEASURED, {"kind": "unmeasured", "attributes": content["unmeasured"]}, ""
     of_person = [cap for cap in caps if question.statistic in ("", cap["statistic"])]
-    most = 1.0 if question.at_most is None else question.at_most
+    most = question.at_most or (CUSTOMARY if question.is_low else 1.0)
     strict = [cap for cap in of_person if cap["written"] <= most + ROUNDING]
     if not strict:
-        laxer = {"kind": "laxer", "most": most}
+        laxer = {"kind": "laxer", "most": most, "is_customary": question.is_low}
         return UNJUDGED, laxer if of_person else {"kind": "mean_alone" if caps else "no_cap"}, ""
     lenient, over = any(cap["lenient"] for cap in caps), verdict["groups_over"]
     return MET, None, "exceeded in groups" if over else "lenient reading" if lenient else ""

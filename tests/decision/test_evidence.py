@@ -139,6 +139,18 @@ def test_a_number_without_a_cap_and_one_under_a_cap_laxer_than_the_source_are_no
     assert ask(content, "identity", statistic="largest")["answer"] == MET
 
 
+def test_a_large_cap_is_no_low_risk_even_if_the_source_states_no_number(content):
+    assert ask(content, "identity", is_low=True)["answer"] == MET
+    for cap in next(risk for risk in content["risks"] if risk["risk"] == "identity")["caps"]:
+        cap["written"] = 0.33
+    found = ask(content, "identity", is_low=True)
+    assert found["answer"] == UNJUDGED
+    assert "laxer than 9%, the laxest customary threshold; the source states no number" in line(
+        "decision/evidence", "answer", found
+    )
+    assert ask(content, "identity")["answer"] == MET
+
+
 def test_a_reservation_about_a_cap_is_kept(content):
     risk(content, "identity")["caps"][0]["lenient"] = True
     found = ask(content, "identity")

@@ -51,6 +51,9 @@ def _check_lines(name: str, value: object) -> None:
         expect.one_of(name, line, LINES)
 
 
+CUSTOMARY = 0.09  # the laxest of the thresholds for public releases in the frameworks that state a number
+
+
 @dataclass(frozen=True)
 class Question(Validated):
     """A question of a reviewer.
@@ -68,6 +71,9 @@ class Question(Validated):
         "largest" if only a cap on the risk of the worst-off person answers the question; if empty, any cap does.
     at_most : float, optional
         The largest risk that the source accepts, if it states one. A larger cap does not answer the question.
+    is_low : bool
+        Whether the source asks for a low risk without a number. A cap above `CUSTOMARY` then does not answer the
+        question, because no guideline that we know calls a larger risk low.
     at_least : int, optional
         The smallest class size that the source accepts, if it states one. A smaller minimum class size does not answer
         the question.
@@ -78,6 +84,7 @@ class Question(Validated):
     lines: Annotated[tuple[str, ...], _check_lines] = ()
     statistic: Literal["", "largest"] = ""
     at_most: Annotated[Share | None, optional(expect.share)] = None
+    is_low: bool = False
     at_least: Annotated[int | None, optional(validation.at_least(2, "a group of one is a person"))] = None
 
     def __post_init__(self) -> None:
