@@ -69,7 +69,11 @@ class ChooseTab(Tab):
             answer = Sentences(*write("decision/decision", "headline", choice.explanation))._repr_html_()
             how = Worded("decision/decision", choice.explanation)._repr_html_()
             is_met = choice.found.decision.chosen is not None
-            shown |= {"rows": self._rows(choice), "widths": [*_describe_widths(choice)], "told": _untold(choice)}
+            shown |= {
+                "rows": self._rows(choice),
+                "widths": [*_describe_widths(choice)],
+                "wide": _find_wide_columns(choice),
+            }
             wider = [*_list_wider_caps(choice)]
             self.put("body", "choose", **shown, answer=answer, how=how, is_met=is_met, wider=wider)
             self.put("more", "without", columns=self._columns(), answers=self._answers())
@@ -178,10 +182,10 @@ def _describe_widths(choice: Choice) -> Iterator[tuple[str, str, str]]:
     """Yield, for each column with labels, the typical width and the share of rows without information, in words."""
     for each in choice.widths:
         unit = each.unit if each.unit and len(each.unit) <= LONG else "values"
-        yield each.column, f"{each.typical:g} of {each.domain:g} {unit}", write_percent(each.untold)
+        yield each.column, f"{each.typical:g} of {each.domain:g} {unit}", write_percent(each.covers_all)
 
 
-def _untold(choice: Choice) -> str:
+def _find_wide_columns(choice: Choice) -> str:
     """Return the columns whose typical label is wide, as one text."""
     return join_names(each.column for each in choice.widths if each.typical > LITTLE * each.domain)
 

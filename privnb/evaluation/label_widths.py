@@ -17,15 +17,15 @@ class LabelWidth(NamedTuple):
     """The labels of one quasi-identifier.
 
     `typical` is the median, over rows, of the length of the interval in the `unit` of the column or, for categories, of
-    the number of values that a label covers; `domain` is the same for a label that covers the whole domain. `untold` is
-    the share of rows, from 0 to 1, whose label covers the whole domain.
+    the number of values that a label covers; `domain` is the same for a label that covers the whole domain.
+    `covers_all` is the share of rows, from 0 to 1, whose label covers the whole domain.
     """
 
     column: str
     unit: str
     typical: float
     domain: float
-    untold: float
+    covers_all: float
 
 
 def measure_label_widths(release: Release) -> list[LabelWidth]:
@@ -38,7 +38,7 @@ def measure_label_widths(release: Release) -> list[LabelWidth]:
     >>> from privnb import KMember, load
     >>> release = KMember(3).sanitize(load("twelve"), rng=1)
     >>> width = measure_label_widths(release)[0]
-    >>> width.typical, width.domain, width.untold
+    >>> width.typical, width.domain, width.covers_all
     (15.5, 40.0, 0.0)
     """
     return [*_widths(release)]
@@ -53,5 +53,5 @@ def _widths(release: Release) -> Iterator[LabelWidth]:
         numeric = isinstance(attribute.domain, Numbers)
         lengths = label_lengths(labels, hierarchy, numeric=numeric)
         [domain] = label_lengths([SUPPRESSED], hierarchy, numeric=numeric)
-        untold = float(times[whole].sum() / len(labels))
-        yield LabelWidth(name, attribute.unit if numeric else "", float(np.median(lengths)), float(domain), untold)
+        covers_all = float(times[whole].sum() / len(labels))
+        yield LabelWidth(name, attribute.unit if numeric else "", float(np.median(lengths)), float(domain), covers_all)

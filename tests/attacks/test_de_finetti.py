@@ -104,7 +104,7 @@ def test_a_release_without_buckets_cannot_be_attacked(sanitizer):
 
 
 def test_other_people_are_guessed_as_well_as_the_people_in_the_release():
-    """What is learned about the population is no disclosure of the people in the release."""
+    """The model describes the population, so it guesses the values of people outside of the release as well."""
     found = attack_buckets(workers(4000, 0.6), "ill", [2, 3], seeds=2).set_index(["bound", "variant"]).value
     for l in (2, 3):  # noqa: E741
         own, others = found[l, IN_RELEASE].mean(), found[l, OTHERS].mean()

@@ -5,6 +5,7 @@ import re
 import shutil
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import jsonschema
@@ -26,6 +27,7 @@ from privnb.evaluation.evaluation_loop import evaluate
 from privnb.evaluation.results import compute_row_ids, tidy
 from privnb.evaluation.risks import build_questions
 from privnb.evaluation.risks.groups import OTHER_GROUPS, find_groups
+from privnb.measures.disclosure.certainty import NARROW
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -150,6 +152,12 @@ def test_what_is_not_generalized_has_no_labels_in_the_dictionary():
     for how in ("perturbed", "exact", "noisy: ..."):
         entry = cards._entry(clinic.schema, clinic.hierarchies, "region", how)
         assert (entry["labels"], entry["taxonomy"]) == ("", [])
+
+
+def test_the_width_of_an_interval_that_nearly_discloses_a_number_is_that_of_the_measure():
+    folder = Path(cards.__file__).parent / "templates"
+    assert f"at most {NARROW:.0%} of the domain" in (folder / "risks.j2").read_text(encoding="utf-8")
+    assert f"höchstens {100 * NARROW:g} % des Wertebereichs" in (folder / "de" / "risks.j2").read_text(encoding="utf-8")
 
 
 def test_a_number_in_bands_is_not_called_exact():

@@ -139,6 +139,11 @@ def test_a_number_without_a_cap_and_one_under_a_cap_laxer_than_the_source_are_no
     assert ask(content, "identity", statistic="largest")["answer"] == MET
 
 
+def test_the_customary_threshold_is_the_laxest_that_a_framework_states():
+    stated = [each.at_most for name in frameworks.list_framework_names() for each in frameworks.read(name).questions]
+    assert max(filter(None, stated)) == frameworks.CUSTOMARY
+
+
 def test_a_large_cap_is_no_low_risk_even_if_the_source_states_no_number(content):
     assert ask(content, "identity", is_low=True)["answer"] == MET
     for cap in next(risk for risk in content["risks"] if risk["risk"] == "identity")["caps"]:

@@ -25,9 +25,9 @@ SCALINGS = 10  # passes that fit the probabilities of a bucket to its rows and t
 class Buckets(NamedTuple):
     """The rows of a release by bucket, and the values that each bucket holds.
 
-    `codes` holds the position of each row's cell in each column, as integers (rows, columns), with -1 for a cell that
-    the model has not seen; `bucket` the bucket of each row; `counts` how many people of a bucket have a value, as
-    integers (buckets, values).
+    `codes` holds the position of each row's cell in each column, as integers (rows, columns); a cell that the model has
+    not seen has the position after the last. `bucket` is the bucket of each row, as integers (rows,). `counts` is the
+    number of people of each bucket with each value, as integers (buckets, values).
     """
 
     codes: IntArray

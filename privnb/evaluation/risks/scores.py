@@ -205,7 +205,7 @@ def compute_difference_interval(first: float, second: float, n: float, m: float)
     >>> [round(end, 4) for end in compute_difference_interval(56 / 70, 48 / 80, 70, 80)]
     [0.0524, 0.3339]
     """
-    n, m = max(n, 1), max(m, 1)  # a part of a person is no smaller a sample than a person
+    n, m = max(n, 1), max(m, 1)  # an effective number of people below 1 counts as 1
     (low, high), (least, most) = wilson(first * n, n), wilson(second * m, m)
     apart = first - second
     return (float(apart - np.hypot(first - low, most - second)), float(apart + np.hypot(high - first, second - least)))
