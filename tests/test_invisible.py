@@ -6,9 +6,9 @@ import json
 import altair as alt
 import pandas as pd
 import pytest
+from support.columns_page import open_columns
 
 from privnb import cli
-from privnb.app.columns import your_table
 from privnb.datasets.dataset import load
 from privnb.datasets.description_editor import DescriptionEditor
 from privnb.decision.card import Card
@@ -33,7 +33,7 @@ def people(tmp_path, monkeypatch):
 
 
 def test_the_page_of_roles_and_its_examples(people, capsys):
-    page = your_table(name="people")._page.html
+    page = open_columns(name="people")._page.html
     assert not HIDDEN & {*page}
     assert r"a\u202eb" in page
     table = DescriptionEditor.open("people")
