@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import datetime
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +16,12 @@ from privnb.datasets.dataset import load_schema
 from privnb.decision import policies
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Cap, Policy
+from privnb.decision.policy_changes import compare_policies, keep_earlier
 from privnb.runtime.errors import PrivnbError, UsageError
 from privnb.runtime.names import join_names
 from privnb.runtime.numerals import write_share
-from privnb.runtime.sentences import strip_markup
-from privnb.runtime.wording import line
+from privnb.runtime.sentences import list_lines, strip_markup
+from privnb.runtime.wording import line, write
 
 OWN = "policy.toml"  # the owner's policy, next to the description
 PERCENT = "cap "
@@ -46,6 +49,7 @@ class PolicyTab(Tab):
 
     def __init__(self, state: AppState) -> None:
         self._draft: Policy | None = None  # the policy with the owner's changes, before it is saved
+        self._asks, self._kept = False, ""  # whether a file would be replaced, and the name of its copy
         super().__init__(state)
 
     @property
@@ -74,18 +78,21 @@ class PolicyTab(Tab):
             outcome="" if decision is None else strip_markup(self._outcome(decision)),
             stale=self.state.stale(),
             own=OWN,
+            earlier=self._earlier(),
+            kept=self._kept,
             texts=[(name, label, getattr(policy, name)) for name, label in TEXTS.items()],
             unprotected=join_names(self._unprotected(policy)),
         )
 
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
+        asked, self._asks, self._kept = self._asks, False, ""
         if name == "policy":
             self._draft = None
             policies.read(value)  # refused here if the file is not a policy
             self.state.set("policy", value)
         elif name == "save":
-            self._save()
+            self._save(is_confirmed=asked)
         elif name == "reset":
             self._draft = None
         elif name == CLASS_SIZE:
@@ -100,7 +107,7 @@ class PolicyTab(Tab):
     def _owned(self, **changes: Any) -> Policy:
         """Return the policy with changes, as a policy of the owner: its source and its convention no longer apply."""
         policy = self.policy
-        if self._draft is None and self.state.policy != str(self._own_path()):
+        if self._draft is None and Path(self.state.policy).parent != self._own_path().parent:
             title, source = f"Our policy, after “{policy.title}”", f"the owner of the data, after “{policy.title}”"
             policy = replace(policy, title=title, source=source, convention="", verified=True)
         return replace(policy, **changes)
@@ -112,8 +119,7 @@ class PolicyTab(Tab):
         for name in names:
             policy = policies.read(name)
             groups[PUBLIC if policy.recipient.startswith("anybody") else RESTRICTED][name] = policy.title
-        own = self._own_path()
-        for path in dict.fromkeys([str(own)] * own.is_file() + [self.state.policy]):
+        for path in dict.fromkeys([*self._own_files(), self.state.policy]):
             if path not in names:
                 groups[OWN_GROUP][path] = f"{policies.read(path).title} ({Path(path).name})"
         return {group: titles for group, titles in groups.items() if titles}
@@ -126,6 +132,29 @@ class PolicyTab(Tab):
 
     def _own_path(self) -> Path:
         return self.state.path.with_name(OWN)
+
+    def _own_files(self) -> Iterator[str]:
+        """Yield the paths of the owner's policy and of its earlier versions."""
+        own = self._own_path()
+        if own.is_file():
+            yield str(own)
+        for path in sorted(own.parent.glob(f"{own.stem}-*{own.suffix}"), reverse=True):
+            with contextlib.suppress(PrivnbError, OSError):
+                policies.read(path)
+                yield str(path)
+
+    def _earlier(self) -> dict[str, Any]:
+        """Return the day and the differences of the file that saving would replace; empty unless the page asks."""
+        if not self._asks:
+            return {}
+        own = self._own_path()
+        day = datetime.date.fromtimestamp(own.stat().st_mtime)
+        try:
+            old = policies.read(own)
+        except PrivnbError as error:
+            return {"title": OWN, "day": day.isoformat(), "differences": [str(error)]}
+        found = write("decision/policy_changes", "differences", compare_policies(old, self.policy))
+        return {"title": old.title, "day": day.isoformat(), "differences": list_lines(found)}
 
     def _judged(self) -> Decision | None:
         """Return the decision of these caps over the measured releases; None if they cannot be judged."""
@@ -167,10 +196,16 @@ class PolicyTab(Tab):
         lost = decision.vectors[(decision.vectors.axis == LOSS) & (decision.vectors.setting == chosen.setting)].iloc[0]
         return line("app/texts", "outcome", chosen.setting, float(lost.value))
 
-    def _save(self) -> None:
+    def _save(self, *, is_confirmed: bool) -> None:
+        """Save the policy; ask first if this replaces a file with other conditions, and keep a copy of the file."""
         if self._draft is None:
             raise UsageError("there are no changes to save. Change a cap first.")
         own = self._own_path()
+        if own.is_file() and not is_confirmed:
+            self._asks = True
+            return
+        if own.is_file():
+            self._kept = keep_earlier(own).name
         policies.write_policy(self._draft, own)
         self._draft = None
         self.state.set("policy", str(own))

@@ -164,6 +164,34 @@ def test_changed_caps_lead_to_another_measured_release_at_once(opened):
     assert policies.read(own).caps == policies.read("k-5").caps
 
 
+def test_our_earlier_policy_is_replaced_only_on_a_second_click_and_is_kept(opened):
+    app = opened
+    ask(app, "policy", "min_class_size", "4")
+    assert "already holds" not in ask(app, "policy", "save")
+    own = app.state.path.with_name("policy.toml")
+    before = own.read_bytes()
+    ask(app, "policy", "min_class_size", "5")
+    ask(app, "policy", "cap linkability", "3")
+    text = ask(app, "policy", "save")
+    assert "The minimum class size is raised from 4 to 5." in text
+    assert "A cap of 3% on the linkability risk is added." in text
+    assert own.read_bytes() == before, "the first click only asks"
+    assert "already holds" not in ask(app, "policy", "cap linkability", "4"), "a change takes the question back"
+    ask(app, "policy", "save")
+    text = ask(app, "policy", "save")
+    assert policies.read(own).min_class_size == 5
+    (kept,) = own.parent.glob("policy-*.toml")
+    assert kept.read_bytes() == before
+    assert f"The earlier policy is kept as {kept.name}" in text
+    for size in ("6", "7"):
+        ask(app, "policy", "min_class_size", size)
+        ask(app, "policy", "save")
+        ask(app, "policy", "save")
+    assert len([*own.parent.glob("policy-*.toml")]) == 3, "no copy replaces another copy"
+    ask(app, "policy", "policy", str(kept))
+    assert app.tabs["policy"].policy.min_class_size == 4
+
+
 @pytest.mark.parametrize("value", ["-1", "101", "much"])
 def test_a_cap_that_is_no_percentage_changes_nothing(opened, value):
     text = ask(opened, "policy", "cap 0", value)
