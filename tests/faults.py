@@ -54,6 +54,7 @@ SAVING = ("explorer/test_saving.py",)
 WORST = ("explorer/test_worst_class.py::test_no_count_of_few_people_follows_from_merged_bars",)
 CODEBOOK = ("publishing/test_codebook.py",)
 REPLACING = ("publishing/test_replacing.py",)
+REPAIRS = ("datasets/test_repairs.py",)
 OUTSIDE = ("datasets/test_outside.py",)
 LEAKS = ("publishing/test_leaks.py",)
 SCAN = ("publishing/test_leak_scan.py",)
@@ -83,6 +84,7 @@ FAULTS = [
         "if lost > 1:\n                yield f\"{claimed}, but '{name}' of {lost}",
         CLAIMS,
     ),
+    Fault("repairs", "_describe_changes", "if not is_few(each.counts[old])", "if True", REPAIRS),
     Fault("claims", "explain_mismatch", "(*checks, _claims)", "checks", CLAIMS),
     Fault("claims", "_claims", "in release.provenance.claims:", "in release.provenance.claims[:1]:", CLAIMS),
     Fault("claims", "_covered", "(codes <= last[number])", "(codes <= last[number] + 1)", CLAIMS),

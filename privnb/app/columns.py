@@ -141,6 +141,10 @@ class YourTable:
             self._change_columns(*self.table.derive(rules, self.roles))
         elif name == "remove":
             self._change_columns(*self.table.remove_derived(value))
+        elif name in ("repair", "undo-repair"):
+            if value == self.hierarchy.column:
+                self.hierarchy.close()  # the domain of the column changes
+            self._change_columns(*(self.table.repair([value]) if name == "repair" else self.table.undo_repair(value)))
         elif chosen := apply_answer(self.roles, name, value):
             self.roles, self.answer = chosen, ActionResult()
         self.hierarchy.follow(self.table, self.roles)
@@ -214,6 +218,8 @@ def render_form(table: DescriptionEditor, roles: Roles, opened: str = "", hierar
         headings=HEADINGS,
         columns=columns,
         masked=MASKED,
+        repairs=table.repairs(roles),
+        repaired=table.corrections,
         editable=can_edit(table, roles),
         opened=opened,
         hierarchy=hierarchy,

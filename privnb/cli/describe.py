@@ -36,6 +36,7 @@ FORM_OPTIONS = (
     "missing",
     "encoding",
     "again",
+    "repair",
 )  # the options that the form replaces
 
 
@@ -59,6 +60,7 @@ def add_arguments(command: Parser) -> None:
         "2024-12-31), 'year of B', 'quarter of B', 'month of B' or 'first 2 characters of B'; 'A: none' removes the "
         "column",
     )  # fmt: skip
+    command.value("--repair", "A,B", "columns to repair: one spelling for each value, and lost leading zeros of codes")
     command.value("--missing", "'A: 97|98, B: -'", "texts that mark a missing value, in addition to empty cells and NA")
     add_encoding(command)
     command.flag("--again", text="draft the description of a corrected file again, with the same roles")
@@ -79,7 +81,7 @@ def run(args: Namespace) -> Answer:
 
     if not is_file(args.table):
         _refuse_of_a_file(args)
-        changes = has_roles(args) or args.roles or args.days or args.derive or args.confirm
+        changes = has_roles(args) or args.roles or args.days or args.derive or args.repair or args.confirm
         table = DescriptionEditor.open(resolve_description(args.table), may_have_studies=not changes)
         return _shown(args, *apply_changes(table, args))
     return _of_file(args)
@@ -199,9 +201,13 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
     from privnb.datasets.roles import parse_days, parse_derived, parse_roles
     from privnb.microdata.schema import Role
     from privnb.runtime.errors import UsageError
-    from privnb.runtime.names import describe_renaming
+    from privnb.runtime.names import describe_renaming, parse_columns
     from privnb.runtime.sentences import join_names
 
+    repaired: list[str] = []
+    if args.repair:
+        named = parse_columns(args.repair, [*table.roles.chosen, *table.renamed])
+        table, repaired = table.repair([table.renamed.get(each, each) for each in named])
     days = parse_days(args.days or "", table.roles.chosen, table.renamed)
     table, said = _derive(table, parse_derived(args.derive or "", table.file_columns, table.renamed), args, days)
     roles = table.roles
@@ -228,7 +234,7 @@ def apply_changes(table: DescriptionEditor, args: Namespace) -> tuple[Descriptio
         *(Notice(f"{each.name}: {alert}.", "alert") for each in table.seen(roles) for alert in each.alerts),
         *([Notice(table.copies, "records-repeated")] if table.copies else []),
     ]
-    return table, [*said, *notices, roles.publishes, *lacks]
+    return table, [*repaired, *said, *notices, roles.publishes, *lacks]
 
 
 def _derive(

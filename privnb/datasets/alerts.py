@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from privnb.datasets import column_types
+from privnb.datasets import column_types, repairs
 from privnb.datasets.column_values import Values
 from privnb.datasets.description import GUESS
 from privnb.microdata.counts import count_combinations, count_people_by_group
@@ -211,12 +211,10 @@ def _spellings(values: Values) -> list[str]:
 
     A group with a value that few records have is not shown; the last description states the number of such groups.
     """
-    plain = values.texts.str.split().str.join(" ").str.casefold()
-    alike = [each for _, each in values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)]
-    people = pd.Series(values.counts, values.texts.index)
-    shown = [each for each in alike if (people[each.index] >= LIMIT).all()]
-    said = [" and ".join(map(repr, each)) for each in shown[:FEW_CODES]]
-    few = len(alike) - len(shown)
+    groups = repairs.find_spellings(values)
+    shown = [each for each in groups if not each.has_few]
+    said = [" and ".join(map(repr, each.counts)) for each in shown[:FEW_CODES]]
+    few = len(groups) - len(shown)
     return [*said, *([f"{few} value{'s' * (few > 1)} that few records have"] if few else [])]
 
 
@@ -240,7 +238,7 @@ def _unanswered(values: Values) -> list[str]:
 
 def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: bool = False) -> Iterator[str]:
     """Yield the alerts of one column."""
-    people = values.records + values.missing
+    people, repair = values.records + values.missing, f"repair them on the page of roles, or with --repair {name!r}"
     if values.different == 1 and not values.missing:
         yield "constant: all records have the same value"
     if values.missing > GAPS * people:
@@ -260,7 +258,13 @@ def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: boo
     if not numeric and (ways := _spellings(values)):
         yield (
             f"written in several ways, each of which counts as a value of its own: {'; '.join(ways)}. If they mean the "
-            "same, correct the file and describe it again with --again"
+            f"same, {repair}"
+        )
+    if not numeric and (digits := repairs.find_digits(name, values)):
+        short = repairs.count_short(values, digits)
+        yield (
+            f"codes of different lengths: {short:,} of {values.records:,} codes have fewer than {digits} digits. "
+            f"Programs that read codes as numbers drop leading zeros. If that happened here, {repair}"
         )
     if numeric and not is_derived and (codes := _unanswered(values)):
         yield (

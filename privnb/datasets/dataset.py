@@ -681,7 +681,14 @@ def read_cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> p
         parts = [*two.map(part, text["files"], files)]
     derived, cells = read_derived(text), reading.concatenate(files, parts)
     derived.check_names(cells, ", ".join(file.name for file in files))
-    return derived.add(cells)
+    return derived.add(_corrected(text, cells))
+
+
+def _corrected(text: Text, table: pd.DataFrame) -> pd.DataFrame:
+    """Return records with the corrections of texts that the description states; a second time changes nothing."""
+    corrections = description.read_corrections(text["columns"], missing_marks(text))
+    own = {name: each.column(table[name]) for name, each in corrections.items() if name in table}
+    return assign_columns(table, own) if own else table
 
 
 def read_derived(text: Text) -> DerivedColumns:
@@ -728,7 +735,7 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
 
     Numbers have decimal points, and missing values are written as marks.
     """
-    layout, marked = text.get("format", {}), missing_marks(text)
+    layout, marked, table = text.get("format", {}), missing_marks(text), _corrected(text, table)
     mark, notation = layout.get("missing", ""), Notation.of(layout)
     numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")

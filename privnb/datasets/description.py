@@ -27,11 +27,13 @@ from privnb.runtime import progress
 from privnb.runtime.errors import InputFileError
 from privnb.runtime.names import suggest
 from privnb.tables import reading
+from privnb.tables.corrections import KEYS as CORRECTIONS, Correction
 from privnb.tables.derivation import UNITS, Derivation, DerivedColumns
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
 PROPOSAL = "PROPOSAL"  # marks a value that a draft read from the records and nobody has replaced
+QUESTION = ". Sensitive?"  # begins the question that may follow the reason for a role
 GUESS = "a guess"  # marks a value that nobody has checked
 
 
@@ -120,6 +122,10 @@ def _inside(value: object) -> bool:
     return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
 
 
+def _spellings(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_text, value.values())) and value.keys().isdisjoint(value.values())
+
+
 def _derivation(value: Any) -> bool:
     try:
         return isinstance(value, Mapping) and bool(Derivation.of(value))
@@ -150,6 +156,11 @@ DERIVED = Value(
     'or { prefix_of = "zip", characters = 2 }',
     _derivation,
 )
+SPELLINGS = Value(
+    'a table of texts and their replacements, such as { f = "F" }, in which no replacement is replaced itself',
+    _spellings,
+)
+DIGITS = Value("a whole number from 2 to 20", lambda value: type(value) is int and 2 <= value <= 20)
 KEYS = TomlTable(
     {
         "draft": Value("true or false", lambda value: isinstance(value, bool)),
@@ -199,6 +210,8 @@ KEYS = TomlTable(
                     "days": _one_of(*DAYS),
                     "derived": DERIVED,
                     "missing": NAMES,
+                    "spellings": SPELLINGS,
+                    "digits": DIGITS,
                     "cannot_be_known": TEXT,
                     "harmless": Named(TEXT),
                     "public_distribution": Named(Value("a share from 0 to 1", lambda v: _number(v) and 0 <= v <= 1)),
@@ -344,7 +357,16 @@ def read_derived(
         {name: Derivation.of(entry["derived"]) for name, entry in columns.items() if "derived" in entry},
         {name: entry["days"] for name, entry in columns.items() if "days" in entry},
         marks,
+        read_corrections(columns, marks),
     )
+
+
+def read_corrections(
+    columns: Mapping[str, Any], marks: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> dict[str, Correction]:
+    """Return the corrections of texts that a description states, by column; for the arguments, see `read_derived`."""
+    found = {name: Correction.of(entry, marks.get(name, ())) for name, entry in columns.items()}
+    return {name: correction for name, correction in found.items() if correction}
 
 
 def list_file_columns(columns: Mapping[str, Any]) -> list[str]:
@@ -508,6 +530,39 @@ def add_derived(
         columns.append(name, entry)
     if mark:
         document.setdefault("format", tomlkit.table())["missing"] = mark
+    return tomlkit.dumps(document)
+
+
+def edit_correction(text: str, name: str, correction: Correction) -> str:
+    """Return the text of a description with another correction of a column; all other parts stay as they are.
+
+    A correction without effect deletes the keys of the earlier correction.
+    """
+    document: Any = tomlkit.parse(text)
+    column = document["columns"][name]
+    for key in CORRECTIONS:
+        column.pop(key, None)
+    pairs, lines = ", ".join(f"{quote(old)} = {quote(new)}" for old, new in correction.spellings.items()), ""
+    if pairs:
+        lines += f"spellings = {{ {pairs} }} # the texts on the left are read as those on the right\n"
+    if correction.digits:
+        lines += f"digits = {correction.digits} # shorter codes get leading zeros\n"
+    for key, item in tomlkit.parse(lines).items():
+        column[key] = item
+    return tomlkit.dumps(document)
+
+
+def edit_domain(text: str, name: str, line: str, reason: str = "") -> str:
+    """Return the text of a description in which `line` states the domain of a column; nothing else changes.
+
+    If a `reason` is given, it replaces the reason in the comment on the role, but not the question in this comment.
+    """
+    document: Any = tomlkit.parse(text)
+    column = document["columns"][name]
+    column["domain"] = tomlkit.parse(line)["domain"]
+    if reason:
+        _, asks, question = _comment(column, "role").partition(QUESTION)
+        column["role"].comment(f"{reason}{asks}{question}")
     return tomlkit.dumps(document)
 
 

@@ -17,13 +17,14 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from privnb.datasets import alerts, column_types, description
+from privnb.datasets import alerts, column_types, description, repairs
 from privnb.datasets.column_types import ColumnProposal
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells, read_derived
 from privnb.datasets.derivation_proposals import ProposedColumn, propose_derivations
 from privnb.datasets.draft import Missing, dataset_name, domain_line, draft, draft_table, missing_line
 from privnb.datasets.neutral_columns import UniquePeople, find_unique_people
+from privnb.datasets.repairs import Repair
 from privnb.datasets.roles import Roles
 from privnb.datasets.sensitive_categories import ASKABLE, SensitiveCategory, find_sensitive
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
@@ -34,6 +35,7 @@ from privnb.runtime.names import rename_invalid
 from privnb.runtime.sentences import join_names
 from privnb.runtime.temporary import atomic_write
 from privnb.runtime.validation import validated
+from privnb.tables.corrections import Correction
 from privnb.tables.derivation import UNITS, Derivation
 from privnb.tables.notation import Notation
 from privnb.tables.reading import list_parts
@@ -302,11 +304,112 @@ class DescriptionEditor:
         left = [f"{each} has the role {self.roles.chosen[each]}" for each in self.derived[name].sources]
         return saved, [f"'{name}' is removed. {'; '.join(left)}, as before."]
 
+    @cached_property
+    def corrections(self) -> dict[str, Correction]:
+        """The corrections of texts that the description states, by column."""
+        return description.read_corrections(self._described["columns"])
+
+    @cached_property
+    def _repairs(self) -> dict[str, Repair]:
+        entries = self._described["columns"]
+        texts = [name for name in self.file_columns if not isinstance(entries[name].get("domain"), Mapping)]
+        found = {name: repairs.find_repair(name, self._values[name]) for name in texts}
+        return {name: repair for name, repair in found.items() if repair}
+
+    def repairs(self, roles: Roles) -> dict[str, Repair]:
+        """Return the repairs that published columns may need if the columns have these `roles`, by column."""
+        return {name: repair for name, repair in self._repairs.items() if roles.chosen[name] in PUBLISHED}
+
+    def repair(self, names: Collection[str]) -> tuple[Self, list[str]]:
+        """State in the description how the texts of columns are corrected, and propose domains and hierarchies again.
+
+        The file of the records stays as it is.
+
+        Returns
+        -------
+        DescriptionEditor
+            The saved state.
+        list of str
+            Sentences about the repaired columns.
+
+        Raises
+        ------
+        UsageError
+            For a column that needs no repair.
+        SchemaError
+            If the description was changed in the meantime, or if a confirmed description could no longer be loaded. The
+            description then stays unchanged.
+        OSError
+            If the description cannot be written.
+        """
+        if absent := [name for name in names if name not in self._repairs]:
+            raise UsageError(
+                f"'{absent[0]}' needs no repair. The columns that may need one are: "
+                f"{', '.join(self._repairs) or 'none'}."
+            )
+        own, stated = {name: self._repairs[name] for name in names}, self.corrections
+        corrections = {
+            name: replace(each.correction, spellings={**stated[name].spellings, **each.correction.spellings})
+            if name in stated
+            else each.correction
+            for name, each in own.items()
+        }
+        said = [
+            f"'{name}' is repaired: {'; '.join(each.changes)}. {self.path.name} states this, so that each load repeats "
+            "it; the file of the records is unchanged. The domain and the hierarchy are proposed again."
+            for name, each in own.items()
+        ]
+        return self._corrected(corrections), said
+
+    def undo_repair(self, name: str) -> tuple[Self, list[str]]:
+        """Delete the correction of a column from the description; see `repair` for the results and the errors."""
+        if name not in self.corrections:
+            raise UsageError(
+                f"'{name}' is not repaired. The repaired columns are: {', '.join(self.corrections) or 'none'}."
+            )
+        said = f"'{name}' has the texts of the file again. The domain and the hierarchy are proposed again."
+        return self._corrected({name: Correction()}), [said]
+
+    @progress.step("repairing columns")
+    def _corrected(self, corrections: Mapping[str, Correction]) -> Self:
+        """Write the corrections of columns and new domains for these columns, and return the saved state."""
+        self._check_unchanged()
+        entries, notation, text = (
+            self._described["columns"],
+            Notation.of(self._described.get("format", {})),
+            self.text,
+        )
+        for name, correction in corrections.items():
+            text = description.edit_correction(text, name, correction)
+        cells = read_cells(self.path.parent, tomllib.loads(text))[[*entries]]
+        columns = []
+        for name in (each for each in corrections if "domain" in entries[each]):
+            mark, *also = missing_marks(self._described)[name]
+            values = Values.of(cells[name], mark, also=also).without_tails(notation)
+            columns.append(self._propose_texts(name, values, notation))
+            text = description.edit_domain(text, name, domain_line(columns[-1]), columns[-1].reason)
+        return self._saved(text, cells, columns)
+
+    def _propose_texts(self, name: str, values: Values, notation: Notation) -> ColumnProposal:
+        """Return the proposal of a column whose values are texts, with the format of days that the description states.
+
+        A column that the rules of a draft read as numbers is a column of categories here.
+        """
+        if form := self.roles.days.get(name):
+            return column_types.recognize_days(name, values, form)
+        found = column_types.recognize_published(name, values, notation)
+        if found.tree is None or found.odd:
+            found = next(column_types.recognize_categories(name, values))
+        return found
+
     def _saved(self, text: str, cells: pd.DataFrame, columns: Sequence[ColumnProposal] = ()) -> Self:
         """Write the description and the hierarchies of new columns, and return the saved state.
 
         Raises SchemaError, and restores the description, if a confirmed description can no longer be loaded.
         """
+        folder = self.path.parent / "hierarchies" / "default"
+        trees = [folder / f"{each.name}.csv" for each in columns]
+        before = {tree: tree.read_bytes() for tree in trees if tree.is_file()}
         self._write(text, columns, anew=[each.name for each in columns])
         try:
             description.read_description(self.path)
@@ -314,8 +417,11 @@ class DescriptionEditor:
                 load_described(self.path, table=cells)
         except (ValueError, OSError) as error:
             self._write(self.text)
-            for each in columns:
-                (self.path.parent / "hierarchies" / "default" / f"{each.name}.csv").unlink(missing_ok=True)
+            for tree in trees:
+                tree.unlink(missing_ok=True)
+            for tree, content in before.items():
+                tree.write_bytes(content)
+                tree.chmod(stat.S_IMODE(self.path.stat().st_mode))
             raise SchemaError(f"{error} {self.path.name} is unchanged.") from error
         return replace(self, text=self.path.read_bytes().decode("utf-8"), cells=cells)
 
@@ -654,6 +760,8 @@ def describe_again(
     place.rename(aside)
     try:
         made = DescriptionEditor.open(*draft_table(file, place.name, folder, missing, marked, encoding))
+        if own := {name: each for name, each in former.corrections.items() if name in made.file_columns}:
+            made = made._corrected(own)
         if former.derived:
             stated = {column: form for column, form in former.roles.days.items() if column in made.cells}
             made, _ = made.derive(former.derived, replace(made.roles, days={**made.roles.days, **stated}))

@@ -590,7 +590,9 @@ def read_protected(path: Path) -> tuple[list[Original], Names]:
         own = [name for name in schema.quasi_identifiers if name in names]
         people = None if schema.person is None else pd.factorize(table[schema.person], use_na_sentinel=False)[0]
         originals.setdefault((names, tuple(own)), Original(table[[*names]], own, people))
-    values = {name: cells[name].cat.categories.tolist() for name in text["columns"]}
+    values = {
+        name: [*cells[name].cat.categories, *entry.get("spellings", ())] for name, entry in text["columns"].items()
+    }
     # Unused columns with nearly one value per person also name people.
     alone = {name for name in dataset.columns_in_role(text, Role.UNUSED) if len(values[name]) > len(cells) / 2}
     persons = dataset.columns_in_role(text, Role.IDENTIFIER, Role.PERSON) | alone

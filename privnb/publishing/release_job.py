@@ -424,7 +424,8 @@ def publish_cells(chosen: DatasetDescription, batch: pa.RecordBatch) -> tuple[In
     import pyarrow as pa
 
     names = batch.schema.names
-    cells = [_as_written(chosen.schema[name], batch.column(name)) for name in names]
+    corrected = chosen.derived.corrections
+    cells = [None if name in corrected else _as_written(chosen.schema[name], batch.column(name)) for name in names]
     if all(each is not None for each in cells):
         return slice(None), cells
     clean = chosen.cleaned(reading.from_arrow(pa.table(batch)), names)

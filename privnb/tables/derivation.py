@@ -23,6 +23,7 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pa, pd
 from privnb.runtime.names import suggest, unquote
 from privnb.tables import reading
+from privnb.tables.corrections import Correction
 
 Kind = Literal["years", "days", "year", "quarter", "month", "prefix"]
 Code = int | str | None  # what a source cell contributes to a derived value; None if the cell contributes nothing
@@ -177,6 +178,8 @@ class DerivedColumns:
         The format of the dates of each source column that holds dates.
     marks : dict of str to texts
         The texts that mark a missing value in each source column.
+    corrections : dict of str to Correction
+        The corrections of the texts of source columns.
     codes : dict of str to list of pyarrow.Table
         For each derived column and each of its sources, the values of the source in an engine, and what they
         contribute; see `looked_up`.
@@ -185,6 +188,7 @@ class DerivedColumns:
     rules: Mapping[str, Derivation]
     forms: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, Collection[str]] = field(default_factory=dict)
+    corrections: Mapping[str, Correction] = field(default_factory=dict)
     codes: Mapping[str, Sequence[pa.Table]] = field(default_factory=dict)
 
     def check_names(self, names: Iterable[str], where: str) -> None:
@@ -227,6 +231,8 @@ class DerivedColumns:
 
     def _encode(self, rule: Derivation, source: str, texts: Iterable[str | None]) -> list[Code]:
         form = self.forms.get(source, "")
+        if source in self.corrections:
+            texts = self.corrections[source].texts(texts)
         codes, wrong = rule.encode(texts, form, self.marks.get(source, ()))
         if wrong:
             raise SchemaError(
