@@ -232,7 +232,8 @@ MADE = {
     "list_items",
     "attack_published_model", "compute_expected_error", "compute_distribution_loss", "check_pair",
     "estimate_share_in_classes",
-    "add_totals", "totals_matrix", "expand_margin", "find_separators", "is_decomposable", "bound_sums", "coarser_forms",
+    "add_totals", "totals_matrix", "expand_margin", "margins_matrix", "name_count", "find_contradiction", "list_sums",
+    "draw_groups", "find_separators", "is_decomposable", "bound_sums", "coarser_forms",
 }  # fmt: skip
 
 # Their legal calls take minutes, or results of such: each is called in a test file of its own.

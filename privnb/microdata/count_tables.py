@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -191,6 +192,38 @@ def expand_margin(margin: TableOfCounts, values: Mapping[str, Sequence[str]]) ->
     places = [name for name in values if name in margin.values]
     shape = [len(values[name]) if name in margin.values else 1 for name in values]
     return _shared(margin, places).reshape(shape)
+
+
+def margins_matrix(margins: Sequence[TableOfCounts], values: Mapping[str, Sequence[str]]) -> tuple[Any, Array]:
+    """Return the matrix that computes the counts of all margins from the cells of the table of all `values`.
+
+    Returns
+    -------
+    matrix : sparse array (counts, cells)
+        The rows are the counts of the first margin, and then those of the next margins. The attributes of a margin are
+        in the order of `values`.
+    counts : array (counts,)
+        The published counts.
+    """
+    shape = [len(each) for each in values.values()]
+    parts, counts = [], []
+    for margin in margins:
+        target = expand_margin(margin, values)
+        kept = [np.eye(n) if length == n else np.ones((1, n)) for n, length in zip(shape, target.shape, strict=True)]
+        parts.append(reduce(sparse.kron, kept, sparse.eye_array(1)))
+        counts.append(target.ravel())
+    return sparse.csr_array(sparse.vstack(parts)), np.concatenate(counts)
+
+
+def name_count(margins: Sequence[TableOfCounts], values: Mapping[str, Sequence[str]], place: int) -> str:
+    """Return the name of the count at a row of `margins_matrix`, such as "(sex=F, ill=no)"."""
+    for margin in margins:
+        if place < margin.counts.size:
+            break
+        place -= margin.counts.size
+    names = [name for name in values if name in margin.values]
+    codes = map(int, np.unravel_index(place, [len(values[name]) for name in names]))
+    return f"({', '.join(f'{name}={values[name][code]}' for name, code in zip(names, codes, strict=True))})"
 
 
 def find_separators(sets: Sequence[Iterable[Element]]) -> list[tuple[int, list[Element]]] | None:

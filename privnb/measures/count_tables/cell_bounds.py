@@ -14,11 +14,17 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from privnb.measures.base import register_measure
 from privnb.measures.count_tables.margin_bounds import bound_sums
-from privnb.microdata.count_tables import TableOfCounts, check_margins, expand_margin, find_separators
+from privnb.microdata.count_tables import (
+    TableOfCounts,
+    check_margins,
+    expand_margin,
+    find_separators,
+    margins_matrix,
+    name_count,
+)
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
@@ -62,6 +68,7 @@ def cell_bounds(margins: Sequence[TableOfCounts]) -> CellBounds:
     ------
     ValueError
         If the margins contradict each other, or if they are not decomposable and the table has more than 5,000 cells.
+        The error names the margins or the counts that contradict each other.
 
     Source: Dobra and Fienberg, PNAS 2000, theorem 1, for decomposable margins.
     """
@@ -82,12 +89,6 @@ def cell_bounds(margins: Sequence[TableOfCounts]) -> CellBounds:
         raise UsageError(
             f"`margins` must have at most {MAX_CELLS:,} cells; got {size:,}. Merge values or leave out a margin."
         )
-    sums, wanted = [], []
-    for margin in margins:
-        target = expand_margin(margin, values)
-        kept = [np.eye(n) if length == n else np.ones((1, n)) for n, length in zip(shape, target.shape, strict=True)]
-        sums.append(reduce(sparse.kron, kept, sparse.eye_array(1)))
-        wanted.append(target.ravel())
-    known = np.concatenate(wanted)
-    low, high = bound_sums(sparse.vstack(sums), known, known)
+    sums, known = margins_matrix(margins, values)
+    low, high = bound_sums(sums, known, known, name=lambda place: name_count(margins, values, place))
     return CellBounds(values, low.reshape(shape), high.reshape(shape))

@@ -4,6 +4,7 @@ Source: Fischetti and Salazar, "Solving the Cell Suppression Problem on Tabular 
 Management Science 47(7), 2001 (the attacker's problem); Aggarwal and Yu 2008, section 12.5.2.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from privnb.microdata.contradictions import find_contradiction, list_sums
 from privnb.microdata.count_tables import totals_matrix
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
@@ -50,9 +52,11 @@ def bound_suppressed(published: Any) -> tuple[FloatArray, FloatArray]:
     high = low.copy()
     if hidden.any():
         sums, known = totals_matrix([length - 1 for length in published.shape]), low.ravel()[~hidden]
+        places = np.flatnonzero(~hidden)
         low.ravel()[hidden], high.ravel()[hidden] = bound_sums(
-            sums[~hidden], known, known, wanted=sums[hidden], whole=published.ndim > 2
-        )
+            sums[~hidden], known, known, wanted=sums[hidden], whole=published.ndim > 2,
+            name=lambda place: _name_entry(int(places[place]), published.shape),
+        )  # fmt: skip
     return low, high
 
 
@@ -77,9 +81,19 @@ def bound_rounded(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
     expect.kind("published", published, np.ndarray)
     check_base(base)
     sums, known = totals_matrix([length - 1 for length in published.shape]), published.ravel()
-    found = bound_sums(sums, known - base + 1, known + base - 1, wanted=sums, whole=published.ndim > 2)
+    found = bound_sums(
+        sums, known - base + 1, known + base - 1, wanted=sums, whole=published.ndim > 2,
+        name=lambda place: _name_entry(place, published.shape),
+    )  # fmt: skip
     low, high = (each.reshape(published.shape) for each in found)
     return low, high
+
+
+def _name_entry(place: int, shape: tuple[int, ...]) -> str:
+    """Return the name of an entry of a table with totals for an error, as in "(0, total)"."""
+    found = (int(each) for each in np.unravel_index(place, shape))
+    words = ["total" if each == length - 1 else str(each) for each, length in zip(found, shape, strict=True)]
+    return f"({', '.join(words)})"
 
 
 def check_base(base: int) -> None:
@@ -89,8 +103,9 @@ def check_base(base: int) -> None:
 
 
 def bound_sums(
-    sums: Any, least: ArrayLike, most: ArrayLike, *, wanted: Any = None, whole: bool = False
-) -> tuple[FloatArray, FloatArray]:
+    sums: Any, least: ArrayLike, most: ArrayLike, *, wanted: Any = None, whole: bool = False,
+    name: Callable[[int], str] = str,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the lowest and the highest possible value of unknown numbers, or of their sums, if other sums are known.
 
     The numbers are at least 0.
@@ -107,6 +122,8 @@ def bound_sums(
     whole : bool
         Whether the numbers are whole and the bounds must be sharp. If False, the numbers may have fractions, and the
         bounds are rounded inwards; for a table of two attributes with its totals, these bounds are also sharp.
+    name : function
+        The name of the known sum at a position, for an error; by default, the position.
 
     Returns
     -------
@@ -115,7 +132,8 @@ def bound_sums(
     Raises
     ------
     ValueError
-        If there are no numbers with these sums, or if a number has no bound.
+        If there are no numbers with these sums, or if a number has no bound. The error lists sums that contradict each
+        other, none of which can be left out.
     """
     sums = sparse.csr_array(sums, copy=True)
     sums.eliminate_zeros()
@@ -137,9 +155,10 @@ def bound_sums(
         objective = sign * wanted[[place]].toarray()[0]
         found = milp(objective, constraints=constraints, bounds=Bounds(0, ceiling), integrality=int(whole))
         if found.x is None:
+            places = find_contradiction(sums, least, most, whole=whole)
             raise UsageError(
-                "the known sums contradict each other: no numbers of at least 0 have all of these sums. Correct the "
-                "sums."
+                f"the known sums {list_sums([name(int(each)) for each in places])} contradict each other: no numbers "
+                "of at least 0 have all of these sums. Correct one of these sums."
             )
         reached = wanted @ found.x
         np.minimum(seen_low, reached, out=seen_low)
