@@ -1,0 +1,1 @@
+"""Attacks on published aggregates: margins, and answers to counting queries."""
