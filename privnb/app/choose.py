@@ -23,7 +23,7 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.names import join_names
 from privnb.runtime.numerals import write_percent
 from privnb.runtime.sentences import Sentences
-from privnb.runtime.wording import Worded, write
+from privnb.runtime.wording import Worded, line, write
 
 SHOWN = 8  # alternatives
 LITTLE = 0.5  # the part of a domain; a typical label that covers more is not informative
@@ -63,12 +63,16 @@ class ChooseTab(Tab):
         }
         shown["unsaved"] = self.state.has_unsaved_policy
         if choice is None:
-            self.put("body", "choose", **shown, answer="", how="", is_met=False, rows=[], widths=[], wider=[])
+            self.put(
+                "body", "choose", **shown, answer="", how="", changed="", is_met=False, rows=[], widths=[], wider=[]
+            )
             self.put("more", "without", columns=[], answers={})
         else:
             answer = Sentences(*write("decision/decision", "headline", choice.explanation))._repr_html_()
             how = Worded("decision/decision", choice.explanation)._repr_html_()
             is_met = choice.found.decision.chosen is not None
+            changed = choice.explanation.get("caps_changed")
+            shown["changed"] = line("decision/policy_changes", "changed", changed) if changed else ""
             shown |= {
                 "rows": self._rows(choice),
                 "widths": [*_describe_widths(choice)],

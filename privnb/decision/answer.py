@@ -113,6 +113,9 @@ def _of_making(content: Part) -> Iterator[Part]:
         yield {"kind": "seeded"}
     if policy["changed"]:
         yield {"kind": "policy_changed"}
+    changed = content["decision"].get("caps_changed")
+    if changed and any(row["is_wider"] for row in changed["rows"]):
+        yield {"kind": "caps_changed"}
 
 
 def _is_likely(number: Part | None) -> bool:

@@ -57,6 +57,8 @@ class Decision:
         The number of people in the table; 0 if the number is unknown.
     previous : str
         The name of the earlier release together with which the risks were measured; empty if there is none.
+    first_search : dict, optional
+        The caps, the title and the day of the first search of this table, as in `search_record`; None if unknown.
     """
 
     policy: Policy
@@ -65,6 +67,7 @@ class Decision:
     refused: tuple[tuple[str, str], ...] = ()
     people: int = 0
     previous: str = ""
+    first_search: Mapping[str, Any] | None = None
 
     @property
     def chosen(self) -> Any:

@@ -23,9 +23,10 @@ from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import ENDS, LOSS, Decision, plain_number
 from privnb.decision.evidence import add_months, gather_evidence
-from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule, policy_values
+from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule
 from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
+from privnb.decision.policy_changes import explain_changed_caps, policy_values
 from privnb.decision.release_risks import ROW, groups_at_risk, mean_and_worst, numbers_of, risk_of
 from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
@@ -387,6 +388,7 @@ def _decision(decision: Decision, of: pd.Series) -> Part:
         "why": explain_rule(decision),
         "counts": count_ruled_out(decision),
         "ruled_out_each": [{"release": name, "why": reasons[0].data} for name, reasons in out[:NAMED]],
+        **explain_changed_caps(decision),
     }
 
 

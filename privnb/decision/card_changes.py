@@ -94,6 +94,7 @@ def _facts(content: Part) -> dict[str, str]:
         "the origin of the rows": done["rows"],
         "the policy": content["policy"]["title"],
         "the digest of the policy": content["policy"]["sha256"][:12],
+        "the caps": "changed after results had been seen" if "caps_changed" in content["decision"] else "not changed",
         "the number of people": "unknown" if content["people"] is None else f"{content['people']:,}",
         "the input": str(made.get("input", "not stated")),
         "the version of privnb": str(made.get("versions", {}).get("privnb", "not stated")),

@@ -11,9 +11,9 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.decision import policies
-from privnb.decision.by_policy import ENDS, LARGE, LOSS, Decision, keeps_cap, plain_number
+from privnb.decision.by_policy import ENDS, LOSS, Decision, keeps_cap, plain_number
 from privnb.decision.points import BARE, ORIGINAL
-from privnb.decision.policies import Policy
+from privnb.decision.policy_changes import explain_changed_caps, policy_values
 from privnb.decision.policy_search import PolicySearch, find_release_key
 from privnb.decision.reasons import BELOW, CAP, IS_ORIGINAL, PERHAPS_BELOW, UNKNOWN_LOSS, UNSURE
 from privnb.decision.release_risks import Part, groups_at_risk, numbers_of, risk_of
@@ -85,6 +85,7 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         "columns": _columns(found, dataset),
         "help": help_for(found, dataset),
         **({"previous": decision.previous} if decision.previous else {}),
+        **explain_changed_caps(decision),
     }
 
 
@@ -93,16 +94,6 @@ def explain_refusal(found: PolicySearch, dataset: Dataset) -> str:
     explained = explain_decision(found, dataset)
     said = line("decision/decision", "short", explained), line("decision/decision", "help", explained["help"])
     return " ".join(filter(None, map(strip_markup, said)))
-
-
-def policy_values(policy: Policy) -> Part:
-    """Return a policy as plain values."""
-    stated = ("name", *policies.TEXTS, "verified", "min_class_size", "near_certainty", "tolerance", "order", "sha256")
-    caps = [{"risk": cap.risk, "subject": cap.subject, "written": cap.at_most, "most": cap.most} for cap in policy.caps]
-    needs = [{"measure": need.measure, "most_lost": need.most_lost, "weight": need.weight} for need in policy.needs]
-    large = [need.measure for need in policy.needs] == LARGE
-    texts = {name: getattr(policy, name) for name in stated}
-    return texts | {"caps": caps, "needs": needs, "about_large_groups": large}
 
 
 def explain_rule(decision: Decision) -> Part:

@@ -15,6 +15,7 @@ from privnb.decision import policies, policy_search
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Policy
 from privnb.decision.reasons import join_reasons
+from privnb.decision.search_record import record_search
 from privnb.evaluation.evaluation_loop import build_measure_questions, evaluate
 from privnb.evaluation.results import SETTING_COLUMNS, describe_setting, join_results, name_setting
 from privnb.microdata.withholding import LIMIT
@@ -134,6 +135,7 @@ class Comparison(Noun):
         read = self.policy if policy is None else policies.read(policy)
         data = self.table.dataset
         decided = decision.decide(self.results, policy_search.with_possible_needs(data, read), people=data.headcount)
+        decided = record_search(self.table.path, decided)
         tried = [*reference_sanitizers(), *self.sanitizers]
         steps = [(Rung(len(data), len(self.sanitizers)), self.sanitizers)]
         return TableDecision(self.table, data, policy_search.PolicySearch(decided, self.results, steps, tried))

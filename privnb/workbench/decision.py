@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from privnb.decision.comparison import read_release
 from privnb.decision.explanation import explain_decision
 from privnb.decision.policy_search import PolicySearch
 from privnb.decision.reasons import join_reasons
+from privnb.decision.search_record import record_search
 from privnb.decision.signature import Signature
 from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
@@ -290,4 +291,4 @@ def decide(
     dataset, found = policy_search.search_policy_in_roles(
         in_roles, searched, asked, profile=profile, seeds=seeds, store=store, records=len(whole), previous=held
     )
-    return TableDecision(table, dataset, found)
+    return TableDecision(table, dataset, replace(found, decision=record_search(table.path, found.decision)))

@@ -202,7 +202,16 @@ def compare(template, macro, *given):
 
 NUMBER_OF = {"value": 0.0886, "low": 0.0841, "high": 0.0932, "baseline": 0.25, "row": {}, "people": 1234}
 CAP = {"high": 0.345, "written": 0.33, "cap": 1 / 3, "subject": "identity", "statistic": "mean"}
-CONTENT = {"policy": {"about_large_groups": False, "title": "x", "verified": True}}
+CAPS_CHANGED = {"day": "2026-11-30", "title": "x", "rows": [
+    {"subject": "attribute", "old": 0.05, "new": 0.09, "is_wider": True},
+    {"subject": "identity", "old": 0.09, "new": 0.05, "is_wider": False},
+    {"subject": "membership", "old": None, "new": 0.05, "is_wider": False},
+    {"subject": "linkability", "old": 0.05, "new": None, "is_wider": True},
+    {"subject": "", "old": 11, "new": 5, "is_wider": True},
+]}  # fmt: skip
+CONTENT = {
+    "policy": {"about_large_groups": False, "title": "x", "verified": True}, "decision": {"caps_changed": CAPS_CHANGED},
+}  # fmt: skip
 RESERVATIONS = [
     {"kind": "certain", "number": NUMBER_OF},
     {"kind": "certain", "number": {**NUMBER_OF, "row": {"target": "xyz"}}},
@@ -228,12 +237,18 @@ RESERVATIONS = [
     {"kind": "other_records", "dataset": "x"},
     {"kind": "seeded"},
     {"kind": "policy_changed"},
+    {"kind": "caps_changed"},
 ]
 
 
 @pytest.mark.parametrize("each", RESERVATIONS, ids=lambda each: each["kind"])
 def test_a_reservation_is_german(each):
     compare("decision/card", "reservation", each, CONTENT)
+
+
+@pytest.mark.parametrize("named", [[], ["title"], ["title", "knows"]])
+def test_the_differences_of_two_policies_are_german(named):
+    compare("decision/policy_changes", "differences", {"caps": CAPS_CHANGED["rows"], "fields": named})
 
 
 def test_every_kind_of_reservation_has_an_example():
