@@ -605,7 +605,7 @@ ACCEPTED = {
     "frontier.Policy.tolerance": {"zero", "half"}, "frontier.Policy.verified": {"true"},
     "frontier.check_caps.*": {"zero"}, "answers.publication.*": {"zero"},
     "frontier.search_positions.size": {"huge"},
-    "frontier.compute_points.names": {"dict"},
+    "frontier.compute_points.names": {"dict"}, "frontier.decide.promises": {"dict"},
     "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
     "frontier.Loss.scenario": {"text", "empty"}, "charts.spans.scenario": {"text"},

@@ -97,7 +97,7 @@ def judge_again(choice: Choice, policy: Policy) -> PolicySearch:
             f"the releases must have been measured by {', '.join(sorted(missing))}; they were not. Choose again under "
             "this policy."
         )
-    decision = decide_by_policy(found.results, policy, people=found.decision.people)
+    decision = decide_by_policy(found.results, policy, found.decision.people, found.decision.promises)
     return replace(found, decision=decision)
 
 

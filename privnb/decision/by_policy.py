@@ -5,7 +5,7 @@ release whose risk is unknown does not meet a cap on that risk.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 from privnb.decision import policies
 from privnb.decision.points import BARE, ORIGINAL, SEEDS, beats, find_refusals
 from privnb.decision.policies import Cap, Need, Policy
+from privnb.decision.promises import Promises, Release, check_promises, prefer_stronger
 from privnb.decision.reasons import CAP, LOST, MISLEADING, REFUSED, UNKNOWN_LOSS, WORSE, Reason
 from privnb.evaluation.results import SETTING_COLUMNS, Results, group_positions, name_settings, select_measured
 from privnb.measures.base import measure_facts
@@ -24,7 +25,7 @@ from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import join_names
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
-from privnb.runtime.validation import at_least, validated
+from privnb.runtime.validation import at_least, optional, validated
 from privnb.sanitizers.catalogue import title
 
 LOSS = "loss"  # the axis of the users' loss; each cap has an axis too
@@ -36,7 +37,6 @@ ENDS = ("value", "low", "high")
 NAMED = [*SETTING_COLUMNS, "setting", "random"]
 # The columns of results that a cap reads: picking the rows of all columns takes twice as long.
 READ = ["variant", "target", "group", "randomized", "status", "reason", "value", "low", "high", "baseline"]
-Release = tuple[str, str]  # sanitizer and parameters, as results name them
 Numbers = dict[str, Any]  # the columns of a row of `compute_vectors`, from `value` on
 
 
@@ -57,6 +57,8 @@ class Decision:
         The number of people in the table; 0 if the number is unknown.
     previous : str
         The name of the earlier release together with which the risks were measured; empty if there is none.
+    promises : dict
+        The privacy models that each release promises, see `promises.list_promises`.
     first_search : dict, optional
         The caps, the title and the day of the first search of this table, as in `search_record`; None if unknown.
     """
@@ -67,6 +69,7 @@ class Decision:
     refused: tuple[tuple[str, str], ...] = ()
     people: int = 0
     previous: str = ""
+    promises: Promises = field(default_factory=dict)
     first_search: Mapping[str, Any] | None = None
 
     @property
@@ -109,6 +112,7 @@ class Decision:
         first, others = self.releases.iloc[:1], self.releases.iloc[1:]
         ruled_out = first.assign(kept=False, lenient=False, reasons=[[Reason.of(REFUSED, why=why.rstrip("."))]])
         releases = _in_order(pd.concat([others, ruled_out], ignore_index=True), self.policy)
+        releases = prefer_stronger(releases, self.vectors, self.promises)
         return replace(self, releases=releases, refused=(*self.refused, (first.setting.iloc[0], why)))
 
     @property
@@ -253,13 +257,20 @@ def plain_number(value: float | None) -> float | None:
 
 
 @validated
-def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)] = 0) -> Decision:
+def decide(
+    results: Results,
+    policy: Policy,
+    people: Annotated[int, at_least(0)] = 0,
+    promises: Annotated[Promises | None, optional(check_promises)] = None,
+) -> Decision:
     """Choose one of the releases in `results` by a policy.
 
     The chosen release meets every cap and need of the policy. The loss of its users is the least loss, or exceeds the
-    least loss by no more than the policy's tolerance. The upper bound of an interval must not exceed the cap; a risk
-    that is unknown, or withheld without a bound, does not meet the cap. The function never chooses the original, or a
-    release in which fewer people than the minimum class size share a combination of quasi-identifiers.
+    least loss by no more than the policy's tolerance. If releases have equal numbers, the function prefers the release
+    whose promise is stronger, such as a larger k, a larger l, a smaller t or further models. The upper bound of an
+    interval must not exceed the cap; a risk that is unknown, or withheld without a bound, does not meet the cap. The
+    function never chooses the original, or a release in which fewer people than the minimum class size share a
+    combination of quasi-identifiers.
 
     Parameters
     ----------
@@ -269,6 +280,8 @@ def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)]
     policy : Policy
     people : int
         The number of people in the table; 0 if the number is unknown.
+    promises : dict, optional
+        The privacy models that each release promises, see `promises.list_promises`; None if they are unknown.
 
     Returns
     -------
@@ -285,7 +298,9 @@ def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)]
             "Select the rows of one dataset."
         )
     found = compute_vectors(results, policy)
-    return Decision(policy, judge_releases(results, policy, found), found, people=people)
+    held = promises or {}
+    releases = prefer_stronger(judge_releases(results, policy, found), found, held)
+    return Decision(policy, releases, found, people=people, promises=held)
 
 
 @validated

@@ -11,9 +11,9 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.decision import by_policy, halving, policies
-from privnb.decision.by_policy import Release
 from privnb.decision.points import BARE, ORIGINAL, find_refusals
 from privnb.decision.policies import Policy
+from privnb.decision.promises import Release, list_promises
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import find_sensitive
 from privnb.evaluation.evaluation_loop import answer_question
@@ -267,7 +267,7 @@ def search_policy(
         both, seeds = [*reference_sanitizers(), *tried], repeats if records == last.records else 1
         held = previous if records == last.records else None  # a sample has too few people of each joint class
         results[records] = measure_releases(sample, both, policy, profile, seeds, min_count, store, held)
-        found = by_policy.decide(results[records], policy, people=sample.headcount)
+        found = by_policy.decide(results[records], policy, sample.headcount, list_promises(both))
         decisions[records] = found = replace(found, previous="" if held is None else held.name)
         vectors, unknown = by_policy.scale_vectors(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to, keys = found.releases[found.releases.status != "refused"], [find_release_key(each) for each in tried]

@@ -14,6 +14,7 @@ from privnb import decision
 from privnb.decision import policies, policy_search
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Policy
+from privnb.decision.promises import list_promises
 from privnb.decision.reasons import join_reasons
 from privnb.decision.search_record import record_search
 from privnb.evaluation.evaluation_loop import build_measure_questions, evaluate
@@ -134,7 +135,8 @@ class Comparison(Noun):
 
         read = self.policy if policy is None else policies.read(policy)
         data = self.table.dataset
-        decided = decision.decide(self.results, policy_search.with_possible_needs(data, read), people=data.headcount)
+        possible, promises = policy_search.with_possible_needs(data, read), list_promises(self.sanitizers)
+        decided = decision.decide(self.results, possible, data.headcount, promises)
         decided = record_search(self.table.path, decided)
         tried = [*reference_sanitizers(), *self.sanitizers]
         steps = [(Rung(len(data), len(self.sanitizers)), self.sanitizers)]
