@@ -52,6 +52,7 @@ from privnb.runtime.notices import Notice
 from privnb.runtime.numerals import write_percent
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
+from privnb.runtime.wording import write_people
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory, TooManyCombinationsError
@@ -390,15 +391,29 @@ class StatedHarmless(Finding):
 
 @dataclass(frozen=True)
 class TogetherAlone(Finding):
-    """The finding that sensitive values, together with values that an adversary may know, single a person out."""
+    """The finding that sensitive values, together with values that an adversary may know, single people out.
+
+    Parameters
+    ----------
+    sensitive : tuple of str
+    people, of : int
+        The number of people who are singled out, and the number of all people.
+    """
 
     sensitive: tuple[str, ...]
+    people: int
+    of: int
     kind = "sensitive values together"
+
+    def data(self) -> dict[str, Any]:
+        """Return the finding as plain values; a count of few people, or of all but a few, is withheld."""
+        return super().data() | ({"people": None} if withholding.reveals_few(self.people, self.of) else {})
 
     def __str__(self) -> str:
         return (
-            f"The published labels and the sensitive values of {_named(self.sensitive)} single out a record together: "
-            "an adversary who knows one sensitive value of a person may learn the others."
+            f"The published labels and the sensitive values of {_named(self.sensitive)} single out a record together, "
+            f"for {write_people(self.people / self.of, self.of)} of {self.of:,}: an adversary who knows one sensitive "
+            "value of a person may learn the others."
         )
 
 
@@ -727,9 +742,14 @@ def _certain_people(
 def _together(release: Release, names: tuple[str, ...]) -> TogetherAlone | None:
     """Return the finding about sensitive attributes that, together with known columns, single a person out, or None."""
     sensitive = tuple(name for name in release.schema.sensitive if _is_true(release, name) and name not in names)
-    if len(sensitive) < 2 or _sizes(release, _grouped(release, [*names, *sensitive])).min() >= NOBODY_ALONE:
+    if len(sensitive) < 2:
         return None
-    return TogetherAlone(sensitive)
+    groups = _grouped(release, [*names, *sensitive])
+    alone = _sizes(release, groups) < NOBODY_ALONE
+    if not alone.any():
+        return None
+    everybody = release.people_among(np.ones(len(groups), dtype=bool))
+    return TogetherAlone(sensitive, release.people_among(alone[groups]), everybody)
 
 
 def measure_found_in_altered(release: Release, original: Dataset | None = None) -> list[Finding]:

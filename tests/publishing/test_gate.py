@@ -761,3 +761,12 @@ def test_of_several_findings_of_a_value_that_of_the_largest_share_is_told(order)
     other = CertainValue("income", ("age",), 1, 1000)
     found = gates._most([few, many, other][::order], None)
     assert sorted(found, key=lambda each: each.sensitive) == [many, other]
+
+
+@pytest.mark.parametrize(
+    ("people", "stated"), [(120, "for 120 people"), (3, "for fewer than 10"), (237, "for all but")]
+)
+def test_the_number_of_people_who_are_singled_out_follows_the_threshold_rule(people, stated):
+    finding = gates.TogetherAlone(("mark", "pay"), people, 240)
+    assert stated in str(finding)
+    assert finding.data()["people"] == (120 if people == 120 else None)
