@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from privnb.app.tab import Tab
 from privnb.app.tasks import Written
 from privnb.publishing import chosen_release
 from privnb.runtime.errors import UsageError
+from privnb.runtime.sentences import Part
+from privnb.runtime.wording import ITEM
 from privnb.tables.writing import PAGE
 
 
@@ -42,6 +45,7 @@ class ReleaseTab(Tab):
             allow=self.allow,
             missing=self.state.signature.missing,
             written=self.written,
+            printed=[] if self.written is None else _split_lists("\n".join(self.written.sentences)),
             card=self._card(),
         )
 
@@ -80,3 +84,13 @@ class ReleaseTab(Tab):
             self.written = written
 
         self.start("Writing the release", task, done)
+
+
+def _split_lists(text: str) -> list[Part]:
+    """Return the lines of a printed text as paragraphs, and successive items as lists."""
+    parts = list[Part]()
+    lines = filter(None, map(str.strip, text.splitlines()))
+    for are_items, some in groupby(lines, lambda line: line.startswith(ITEM)):
+        own = [*some]
+        parts += [[line.removeprefix(ITEM) for line in own]] if are_items else own
+    return parts

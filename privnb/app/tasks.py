@@ -18,6 +18,7 @@ from privnb.evaluation.label_widths import LabelWidth, measure_label_widths
 from privnb.evaluation.samples import sample_large_table
 from privnb.microdata.schema import Role
 from privnb.publishing import chosen_release
+from privnb.runtime import progress
 from privnb.runtime.errors import UsageError
 from privnb.workbench.decision import TableDecision, decide
 from privnb.workbench.table import Table
@@ -72,14 +73,17 @@ def digest_table(path: Path) -> str:
 
 def choose(path: Path, study: str | None, policy: str, store: str, profile: str = "quick") -> Choice:
     """Search for the best release that complies with a policy, as `privnb decide` does."""
-    table = digest_table(path)
-    made = decide(Table(path, study), policy, profile=profile, store=store)
+    with progress.step("preparing the releases"):
+        table = digest_table(path)
+        made = decide(Table(path, study), policy, profile=profile, store=store)
     decision = made.found.decision
     shown = decision.chosen if decision.chosen is not None else next(decision.nearest_first.itertuples(), None)
     widths = list[LabelWidth]()
-    if shown is not None:
-        widths = measure_label_widths(made.found.sanitizer_of(shown).sanitize(made.dataset, rng=0))
-    return Choice(made.found, made.explanation, table, policy, widths)
+    with progress.step("measuring how wide the labels are"):
+        if shown is not None:
+            widths = measure_label_widths(made.found.sanitizer_of(shown).sanitize(made.dataset, rng=0))
+    with progress.step("explaining the choice"):
+        return Choice(made.found, made.explanation, table, policy, widths)
 
 
 def judge_again(choice: Choice, policy: Policy) -> PolicySearch:

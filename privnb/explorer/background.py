@@ -257,6 +257,7 @@ def _serve(handle: int) -> None:
 
     os.environ[progress.FILE] = os.devnull  # no bars; progress goes through the connection instead
     progress.note = lambda **state: say("step", state)
+    progress.note_steps()
     threading.Thread(target=_listen, args=(line, given), daemon=True).start()
     sent, shared = given.get(), None
     with contextlib.suppress(Exception):  # the task that needs it will raise the error again

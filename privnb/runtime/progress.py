@@ -93,10 +93,22 @@ class _Options:
     """The options of the command line that determine what is shown."""
 
     quiet = False
+    notes_steps = False
 
 
 _options = _Options()
 _steps: list[str] = []  # the running steps, with the innermost last; "" is a bar
+
+
+def note_steps() -> None:
+    """Let this process note each step, and not only bars."""
+    _options.notes_steps = True
+
+
+def _note_step() -> None:
+    """Note the innermost running step; empty if there is none."""
+    if _options.notes_steps and not _silent:
+        note(step=_steps[-1] if _steps else "", done=0, total=None, left=None)
 
 
 @contextlib.contextmanager
@@ -152,6 +164,7 @@ def step(description: str) -> Iterator[None]:
 
     showing = threading.Thread(target=show, name="step", daemon=True) if visible else None
     _steps.append(description)
+    _note_step()
     if showing:
         showing.start()
     try:
@@ -161,6 +174,7 @@ def step(description: str) -> Iterator[None]:
         if showing:
             showing.join()
         _steps.pop()
+        _note_step()
     logger.info("%s: %.1f s", description, time.monotonic() - began)
 
 
@@ -217,6 +231,7 @@ def _noted(iterable: Iterable[Item], description: str, total: int | None) -> Ite
             last = now
             note(step=description, done=done, total=total, left=total and (now - began) / done * (total - done))
     note(step="")
+    _note_step()
 
 
 def note(**state: Any) -> None:

@@ -75,6 +75,9 @@ def test_the_tabs_lead_from_the_table_to_a_signed_card(opened, tmp_path):
     ask(app, "release", "out", str(tmp_path / "out" / "release.csv"))
     text = ask(app, "release", "write")
     assert "Written: the card states" in text
+    printed = text[text.index("What the command line would print") :]
+    assert "<li>" in printed, "lists keep their items"
+    assert "<p>- " not in printed
     card = json.loads((tmp_path / "out" / "release.csv.card.json").read_text())
     assert card["signed"]["name"] == "Officer"
     assert card["signed"]["retention_until"] == "2030-01-01"

@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import sys
 import threading
 import time
@@ -220,3 +221,17 @@ def test_the_watch_ends_with_an_error_inside(quiet):
     with pytest.raises(ZeroDivisionError), progress.watch(lambda: 0, "counting"):
         1 / 0  # noqa: B018
     assert not [each for each in threading.enumerate() if each is not threading.main_thread() and each.name == "watch"]
+
+
+def test_a_background_process_notes_each_step_and_returns_to_the_outer_one(monkeypatch):
+    told = []
+    monkeypatch.setenv(progress.FILE, os.devnull)
+    monkeypatch.setattr(progress, "note", lambda **state: told.append(state["step"]))
+    monkeypatch.setattr(progress._options, "notes_steps", True)
+    with progress.step("preparing"):
+        with progress.step("loading"):
+            pass
+        assert [*progress.track("ab", "letters")] == ["a", "b"]
+    assert [each for each, before in zip(told, ["?", *told], strict=False) if each != before] == [
+        "preparing", "loading", "preparing", "letters", "", "preparing", "",
+    ]  # fmt: skip
