@@ -71,7 +71,7 @@ def test_the_file_is_compared_with_the_choice_and_never_chosen(made):
     section = text(html.partition(HEADINGS[0])[2])
     assert re.search(r"theirs\.csv breaks the policy", section)
     assert "theirs.csv has 300 rows: the rows are the records." in section
-    assert re.search(r"loss for the users 80%", section)
+    assert re.search(r"utility loss 80%", section)
     assert re.search(r"records measured 300 300", section)
     results = report.read_results(made / "results.csv")
     assert "MadeElsewhere" in set(results.sanitizer)

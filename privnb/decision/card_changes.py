@@ -123,7 +123,7 @@ def _name_quantity(number: Part) -> tuple[str, ...]:
 def _uses(old: Part, new: Part) -> Iterator[Part]:
     """Yield the loss of the users and each measure of utility in both cards."""
     lost = _compare(old["uses"]["lost"], new["uses"]["lost"])
-    yield {"measure": "loss", "title": "Loss of the users", "unit": "", **lost}
+    yield {"measure": "loss", "title": "Utility loss", "unit": "", **lost}
     of = [{_name_use(each): each for each in content["uses"]["measures"]} for content in (old, new)]
     for name in of[0]:
         if name in of[1]:

@@ -377,7 +377,7 @@ def test_stricter_caps_require_the_measured_release_of_least_loss_that_keeps_the
     assert attribute == [([0.0375], True, None), ([0.025, 0.0125], False, "Suppression")]
     assert worst == [([0.5], False, "Suppression"), ([0.25], False, None)]
     text = str(write("decision/decision", "stricter", explained(stricter=[*stricter.values()])))
-    assert ". Caps of 2.5% and 1.2% would require Suppression, at a loss of 100%." in text
+    assert ". Caps of 2.5% and 1.2% would require Suppression, at a utility loss of 100%." in text
     assert "The policy sets no cap on the attribute risk of the worst-off person, which is 70%." in text
     assert "No measured release that complies with the policy meets a cap of 25%." in text
 

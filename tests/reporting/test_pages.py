@@ -58,7 +58,7 @@ def test_the_index_shows_what_to_publish_and_each_risk_with_its_cap_and_verdict(
         "kept",
         "Detail lost",
         "Mondrian, k = 5",
-        "Lower loss, higher risk",
+        "Lower utility loss, higher risk",
     ):
         assert part in text, part
     assert "<own>" not in html

@@ -53,7 +53,7 @@ def within_caps(decision: Decided) -> Drawn:
     rows = rows.assign(use=rows.used.map(lambda used: numerals.write_percent(used) if used < EDGE else most))
     x = alt.X(
         "loss:Q",
-        title="loss for the users, % of what removing all quasi-identifiers would lose",
+        title="utility loss, % of what removing all quasi-identifiers would lose",
         axis=alt.Axis(format="~%", tickCount=6),
     )
     ends = alt.Scale(domain=[0, EDGE])
@@ -63,7 +63,7 @@ def within_caps(decision: Decided) -> Drawn:
     tips = [
         alt.Tooltip("setting:N", title="release"),
         "state:N",
-        alt.Tooltip("loss:Q", title="loss for the users", format=".2%"),
+        alt.Tooltip("loss:Q", title="utility loss", format=".2%"),
         alt.Tooltip("use:N", title="used of the tightest cap"),
     ]
     layers = [
@@ -185,9 +185,13 @@ def loss_by_cap(decision: Decided) -> Drawn:
     rows = some(price.loss_by_cap(decision), "release that meets the other caps")
     rows = rows.assign(said=rows.axis)
     x = alt.X("at_most:Q", title="cap", axis=alt.Axis(format="~%", tickCount=4))
-    y = alt.Y("loss:Q", title="smallest loss", axis=alt.Axis(format="~%", tickCount=4))
+    y = alt.Y("loss:Q", title="smallest utility loss", axis=alt.Axis(format="~%", tickCount=4))
     base = of_columns(rows, ["axis", "cap", "at_most", "loss", "setting"])
-    tips = [alt.Tooltip("at_most:Q", title="cap", format=".1%"), alt.Tooltip("loss:Q", format=".1%"), "setting:N"]
+    tips = [
+        alt.Tooltip("at_most:Q", title="cap", format=".1%"),
+        alt.Tooltip("loss:Q", title="utility loss", format=".1%"),
+        "setting:N",
+    ]
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
         base.mark_line(interpolate="step-after", color=COLOURS[0]).encode(x=x, y=y),
@@ -196,10 +200,10 @@ def loss_by_cap(decision: Decided) -> Drawn:
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
     chart = chart.resolve_scale(x="independent")
     said = (
-        "Each point is the measured release of least loss that meets this cap and all other caps of "
+        "Each point is the measured release of least utility loss that meets this cap and all other caps of "
         f"{decision.policy.title}. Dashed lines are the caps of the policy; left is stricter."
     )
-    return chart, "The loss that each cap costs", said
+    return chart, "The utility loss that each cap costs", said
 
 
 @drawing
@@ -213,9 +217,9 @@ def loss_by_people(decision: Decided) -> Drawn:
     rows = price.loss_by_people(decision).dropna()
     rows = some(rows if rows.loss.nunique() > 1 else rows.iloc[:0], "number of people that changes the loss")
     x = alt.X("people:Q", title="people in the table", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
-    y = alt.Y("loss:Q", title="smallest loss", axis=alt.Axis(format="~%", tickCount=4))
+    y = alt.Y("loss:Q", title="smallest utility loss", axis=alt.Axis(format="~%", tickCount=4))
     base = of_columns(rows, ["people", "loss", "setting"])
-    tips = [alt.Tooltip("people:Q", format=","), alt.Tooltip("loss:Q", format=".1%"), "setting:N"]
+    tips = [alt.Tooltip("people:Q", format=","), alt.Tooltip("loss:Q", title="utility loss", format=".1%"), "setting:N"]
     chart = alt.layer(
         alt.Chart(alt.Data(values=[{"people": decision.people}]))
         .mark_rule(color=INK, strokeDash=[4, 3])
@@ -229,7 +233,7 @@ def loss_by_people(decision: Decided) -> Drawn:
         "A projection: each risk stays as measured, and its interval shrinks with the square root of the number of "
         "people. The dashed line is this table."
     )
-    return chart, "The loss that a larger table would cost", said
+    return chart, "The utility loss that a larger table would cost", said
 
 
 @drawing

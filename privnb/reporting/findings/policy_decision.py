@@ -127,7 +127,7 @@ def compare_with_choice(found: Found, theirs: GivenAssessment) -> FullTable | No
     other = other.set_index("axis")
     rows: list[tuple[str, ...]] = [
         (
-            "loss for the users" if row.axis == LOSS else name_risk(row),
+            "utility loss" if row.axis == LOSS else name_risk(row),
             "" if np.isnan(row.cap) else write_percent(row.cap),
             _written(row), _written(other.loc[row.axis]),
             "" if row.axis == LOSS or np.isnan(row.baseline) else write_percent(row.baseline),
