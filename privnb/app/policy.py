@@ -31,6 +31,11 @@ OWN_GROUP, PUBLIC, RESTRICTED = "Your own policy", "For a release to anybody", "
 VALUE_RISKS = {"attribute", "certainty", "near certainty"}  # risks that a sensitive value is disclosed
 
 
+OF_ONE = ("identity", "attribute", "linkability")  # risks of which a policy can also cap that of the worst-off person
+EACH = [Cap(risk, 1.0) for risk in policies.CAPPED] + [Cap(risk, 1.0, "largest") for risk in OF_ONE]
+POSSIBLE = {cap.subject: cap for cap in sorted(EACH, key=lambda cap: policies.CAPPED.index(cap.risk))}
+
+
 class CapRow(NamedTuple):
     """A cap in words, its value in percent, and the risk of the chosen release if it has been measured."""
 
@@ -180,12 +185,10 @@ class PolicyTab(Tab):
                 row = risks.loc[cap.subject]
                 measured = write_share(row.value, row.low, row.high)
                 verdict = "meets the cap" if row.high <= cap.most else "exceeds the cap"
-            question = strip_markup(line("decision/risks", "question", cap.risk))
-            yield CapRow(f"{PERCENT}{place}", cap.subject, question, f"{100 * cap.at_most:g}", measured, verdict)
-        for risk in policies.RISKS:
-            if risk not in {cap.risk for cap in caps}:
-                question = strip_markup(line("decision/risks", "question", risk))
-                yield CapRow(f"{PERCENT}{risk}", risk, question, "", "", "no cap")
+            yield CapRow(f"{PERCENT}{place}", cap.subject, _question(cap), f"{100 * cap.at_most:g}", measured, verdict)
+        for subject, cap in POSSIBLE.items():
+            if subject not in {cap.subject for cap in caps}:
+                yield CapRow(f"{PERCENT}{subject}", subject, _question(cap), "", "", "no cap")
 
     def _outcome(self, decision: Decision) -> str:
         choice = self.state.choice
@@ -211,10 +214,15 @@ class PolicyTab(Tab):
         self.state.set("policy", str(own))
 
 
+def _question(cap: Cap) -> str:
+    """Return the question that a capped risk answers."""
+    return line("app/texts", "question", strip_markup(line("decision/risks", "question", cap.risk)), cap.statistic)
+
+
 def _with_cap(caps: Sequence[Cap], which: str, value: Any) -> tuple[Cap, ...]:
     """Return the caps with a new value for one of them; a new risk is added, and an empty value removes a cap.
 
-    `which` is the position of a cap, or the name of a risk without a cap.
+    `which` is the position of a cap, or the subject of one of `POSSIBLE`, which is not capped yet.
 
     Raises
     ------
@@ -222,7 +230,7 @@ def _with_cap(caps: Sequence[Cap], which: str, value: Any) -> tuple[Cap, ...]:
         For a value that is not a percentage, and if no cap would be left.
     """
     if not which.isdigit():
-        return (*caps, Cap(which, _share(value)))
+        return (*caps, replace(POSSIBLE[which], at_most=_share(value)))
     place, rest = int(which), list(caps)
     if str(value).strip():
         rest[place] = replace(rest[place], at_most=_share(value), people=None)

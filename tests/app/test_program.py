@@ -320,7 +320,12 @@ def test_caps_are_added_and_removed_but_not_all_of_them(opened):
     assert page.policy.caps == (*before, policies.Cap("linkability", 0.03))
     ask(app, "policy", f"cap {len(before)}", "")
     assert page.policy.caps == before
-    for _ in before:
+    text = ask(app, "policy", "cap attribute of the worst-off person", "40")
+    assert page.policy.caps[len(before)] == policies.Cap("attribute", 0.4, "largest")
+    assert "This cap is about the person" in text
+    assert "near certainty" in text
+    for _ in page.policy.caps[1:]:
         text = ask(app, "policy", "cap 0", "")
+    text = ask(app, "policy", "cap 0", "")
     assert len(page.policy.caps) == 1
     assert "a policy must cap at least one risk" in text
