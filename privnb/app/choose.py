@@ -17,7 +17,7 @@ from privnb.evaluation.profiles import PROFILES
 from privnb.explorer.page import chart_class
 from privnb.explorer.setting import Setting
 from privnb.microdata.schema import Role
-from privnb.reporting import charts
+from privnb.reporting import charts, release_card
 from privnb.reporting.charts.base import Drawing
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import join_names
@@ -73,6 +73,9 @@ class ChooseTab(Tab):
             is_met = choice.found.decision.chosen is not None
             changed = choice.explanation.get("caps_changed")
             shown["changed"] = line("decision/policy_changes", "changed", changed) if changed else ""
+            chosen = choice.explanation["chosen"]
+            listed = choice.explanation.get("attributes", ())
+            shown["attributes"] = release_card.write_attributes(listed, chosen["loss"]) if chosen else ([], [])
             shown |= {
                 "rows": self._rows(choice),
                 "widths": [*_describe_widths(choice)],

@@ -27,7 +27,7 @@ from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule
 from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
 from privnb.decision.policy_changes import explain_changed_caps, policy_values
-from privnb.decision.release_risks import ROW, groups_at_risk, mean_and_worst, numbers_of, risk_of
+from privnb.decision.release_risks import ROW, groups_at_risk, list_attributes, mean_and_worst, numbers_of, risk_of
 from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
@@ -201,6 +201,8 @@ def make_card(
         "not_tried": [*_not_tried(own, schema, done, decision.previous)],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
+    if attributes := list_attributes(own, schema.sensitive, decision.policy):
+        content["attributes"] = attributes
     if signature is not None:
         content["signed"] = signature.facts()
     again = add_months(made, decision.policy.measure_again_after)

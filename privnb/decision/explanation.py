@@ -16,7 +16,7 @@ from privnb.decision.points import BARE, ORIGINAL
 from privnb.decision.policy_changes import explain_changed_caps, policy_values
 from privnb.decision.policy_search import PolicySearch, find_release_key
 from privnb.decision.reasons import BELOW, CAP, IS_ORIGINAL, PERHAPS_BELOW, UNKNOWN_LOSS, UNSURE
-from privnb.decision.release_risks import Part, groups_at_risk, numbers_of, risk_of
+from privnb.decision.release_risks import Part, groups_at_risk, list_attributes, numbers_of, risk_of
 from privnb.evaluation.results import SETTING_COLUMNS, SUMMARIES, Results
 from privnb.measures.base import measure_facts
 from privnb.microdata.schema import Role, Schema
@@ -86,6 +86,7 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
         "help": help_for(found, dataset),
         **({"previous": decision.previous} if decision.previous else {}),
         **explain_changed_caps(decision),
+        **_attributes(found, dataset.schema),
     }
 
 
@@ -197,6 +198,14 @@ def _misled(found: PolicySearch) -> float | None:
     own = rows[(rows[SETTING_COLUMNS] == [found.decision.sanitizer, found.decision.parameters]).all(axis=1)]
     shares = [each["value"] for each in numbers_of(own[own.control == ""]) if each["value"] is not None]
     return max((share for share in shares if share > MISLED), default=None)
+
+
+def _attributes(found: PolicySearch, schema: Schema) -> Part:
+    """Return the numbers of each sensitive attribute of the chosen release under `attributes`, if there are several."""
+    decision, results = found.decision, found.results
+    own = results[(results[SETTING_COLUMNS] == [decision.sanitizer, decision.parameters]).all(axis=1)]
+    listed = list_attributes(own[own.control == ""], schema.sensitive, decision.policy) if len(own) else []
+    return {"attributes": listed} if listed else {}
 
 
 def _certain(decision: Decision, dataset: Dataset) -> Part:

@@ -56,6 +56,41 @@ def mean_and_worst(risk: str, own: pd.DataFrame, like: Sequence[Part | None] = (
     return found
 
 
+def list_attributes(own: pd.DataFrame, names: Sequence[str], policy: Policy) -> list[Part]:
+    """Return the attribute risk and the utility loss of each sensitive attribute; empty for fewer than two attributes.
+
+    Parameters
+    ----------
+    own : DataFrame
+        The rows of a release in the results.
+    names : sequence of str
+        The sensitive attributes.
+    policy : Policy
+        The policy, whose needs name the measures of the utility loss.
+
+    Returns
+    -------
+    list of dict
+        For each attribute, its name (`attribute`) and the numbers `mean`, `worst_person`, `certain` and `lost`; a
+        number is None if it was not measured.
+    """
+    whole = own[own.group == ""]
+    needs, plain = [need.measure for need in policy.needs], whole[whole.variant == ""]
+    risks = whole[whole.measure == policies.measure_of("attribute")]
+    tables = {
+        "mean": risks[risks.variant == ""],
+        "worst_person": risks[risks.variant == "largest"],
+        "certain": plain[plain.measure == policies.measure_of("certainty")],
+        "lost": plain[plain.measure.isin(needs)],
+    }
+    return [
+        {"attribute": name}
+        | {key: next(iter(numbers_of(rows[rows.target == name])), None) for key, rows in tables.items()}
+        for name in names
+        if len(names) > 1
+    ]
+
+
 def _same_target(number: Part, other: Part) -> bool:
     return number["row"].get("target") == other["row"].get("target")
 

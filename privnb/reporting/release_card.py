@@ -23,6 +23,7 @@ from privnb.tables.writing import CARD, PAGE
 
 WORST = 3  # the number of groups that are named next to a risk
 COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # classes of the page by answer; any other answer is "breaks"
+ATTRIBUTE_COLUMNS = ("attribute", "mean", "worst_person", "certain", "lost")
 COLUMNS = ["risk", "question", "release", "without the file", "cap", "verdict"]
 
 
@@ -67,6 +68,7 @@ def page(card: Card, explained: str = "", anchors: Collection[str] = (), file: s
         next=_next(content["decision"]["next"]),
         uses=[_use(number) for number in content["uses"]["measures"]],
         groups=[_group(number) for number in groups],
+        attributes=write_attributes(content.get("attributes", ()), content["uses"]["lost"]),
         widest=_exceeded_person(content),
         promised=_text("reporting/card", "promised", [write_claim(claim) for claim in content["done"]["claims"]]),
         treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
@@ -202,6 +204,17 @@ def _groups_at_risk(risk: Part, content: Part) -> list[Part]:
 def _worst_groups(content: Part, most: int = 1) -> list[Part]:
     """Return the `most` groups with the largest mean of each risk, if it is larger than the mean of all people."""
     return [each for risk in content["risks"] for each in _groups_at_risk(risk, content)[:most]]
+
+
+def write_attributes(attributes: Sequence[Part], lost: Part) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and the rows of a table of sensitive attributes, as texts.
+
+    `attributes` is the result of `release_risks.list_attributes`, and `lost` is the utility loss of the release. The
+    column of the utility loss is left out if it is about no attribute in particular.
+    """
+    names = [name for name in ATTRIBUTE_COLUMNS if name != "lost" or any(each["lost"] for each in attributes)]
+    rows = [[_text("decision/risks", "attribute_cell", name, each, lost) for name in names] for each in attributes]
+    return [_text("decision/risks", "attribute_column", name) for name in names], rows
 
 
 def _exceeded_person(content: Part) -> Part | None:

@@ -676,3 +676,24 @@ def test_the_numbers_without_the_file_are_of_the_mean_and_of_the_worst_off_perso
     assert said == (mean if mean == person else f"{mean} on average; {person} for the worst-off person")
     apart = {**linkability, "worst_person": {**linkability["worst_person"], "baseline": 0.5}}
     assert line("decision/risks", "without", apart) == f"{mean} on average; 50% for the worst-off person"
+
+
+def test_each_of_several_sensitive_attributes_has_its_numbers(tmp_path):
+    from privnb import compare, read
+    from privnb.decision.card import SCHEMA
+    from privnb.reporting import release_card
+    from privnb.workbench.table import Table
+
+    rows = "".join(f"{20 + i % 30},{'FM'[i % 2]},{'abc'[i % 3]},{'xy'[i // 7 % 2]}\n" for i in range(240))
+    (tmp_path / "people.csv").write_text("age,sex,illness,drug\n" + rows)
+    table = Table(read(tmp_path / "people.csv", sensitive=["illness", "drug"]).save("people", folder=tmp_path / "data"))
+    decided = compare(table, ["k=20"], policy="groups-of-3", seeds=1).choose()
+    assert [each["attribute"] for each in decided.explanation["attributes"]] == ["illness", "drug"]
+    card = decided.write(tmp_path / "release.csv").card
+    jsonschema.validate(card.content, json.loads(SCHEMA.read_text()))
+    columns, texts = release_card.write_attributes(card.content["attributes"], card.content["uses"]["lost"])
+    assert [row[0] for row in texts] == ["illness", "drug"]
+    assert all("%" in row[columns.index("Attribute risk on average")] for row in texts)
+    page = release_card.page(card)
+    assert page.count("<h2>The sensitive attributes</h2>") == 1
+    assert all(str(escape(text)) in page for each in texts for text in each)

@@ -246,6 +246,16 @@ def test_a_reservation_is_german(each):
     compare("decision/card", "reservation", each, CONTENT)
 
 
+@pytest.mark.parametrize("number", [NUMBER_OF, None, NUMBER_OF | {"value": None, "low": 0.1, "high": 0.2}])
+def test_the_table_of_attributes_is_german(number):
+    each = {"attribute": "x", **dict.fromkeys(("mean", "worst_person", "certain", "lost"), number)}
+    for name in each:
+        compare("decision/risks", "attribute_column", name)
+        compare("decision/risks", "attribute_cell", name, each, NUMBER_OF)
+    compare("decision/risks", "attribute_cell", "lost", each, {"value": None})
+    compare("decision/risks", "attribute_cell", "certain", each | {"certain": {"value": 0}}, NUMBER_OF)
+
+
 @pytest.mark.parametrize("named", [[], ["title"], ["title", "knows"]])
 def test_the_differences_of_two_policies_are_german(named):
     compare("decision/policy_changes", "differences", {"caps": CAPS_CHANGED["rows"], "fields": named})
