@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from privnb.app.domains import DomainPart
 from privnb.app.hierarchies import HierarchyPart, can_edit
 from privnb.app.html import render_template
 from privnb.datasets.column_types import spell_form
 from privnb.datasets.dataset import find_description
-from privnb.datasets.description import describe_unconfirmed
 from privnb.datasets.description_editor import DescriptionEditor, find_or_draft
 from privnb.datasets.roles import Roles
 from privnb.explorer import pins
@@ -39,6 +39,7 @@ MEANINGS = {
     Role.UNUSED: "left out",
 }
 HEADINGS = "Column", "Distinct", "Missing", "Examples", "Role", "Reason and alerts"
+MOST_NAMED = 6  # the maximum number of columns that the sentence about proposed domains names
 Menu = tuple[str, str, dict[str, str], str]  # name, label, options, chosen option
 FAULT = "This is an error in the page. The roles are unchanged; the rest keeps working."
 MASKED = (
@@ -71,7 +72,7 @@ class YourTable:
         from ipywidgets import VBox
 
         self.table, self.roles, self.answer = table, table.roles, ActionResult()
-        self.hierarchy = HierarchyPart(self._draw)
+        self.hierarchy, self.domains = HierarchyPart(self._draw), DomainPart()
         self.on_saved: Callable[[], object] = lambda: None  # called after the description was written
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         self._restore()
@@ -86,8 +87,14 @@ class YourTable:
 
     def _draw(self) -> None:
         self._page.html = str(
-            render_form(self.table, self.roles, self.hierarchy.column, self.hierarchy.render(self.roles))
-            + render_state(self.roles, self.answer if any(self.answer) else self._unsaved(), self.table.copies)
+            render_form(
+                self.table,
+                self.roles,
+                self.hierarchy.column,
+                self.hierarchy.render(self.roles),
+                self.domains.render(self.table, self.roles),
+            )
+            + render_state(self.table, self.roles, self.answer if any(self.answer) else self._unsaved())
         )
 
     def _restore(self) -> None:
@@ -132,6 +139,8 @@ class YourTable:
             self._save()
         elif name.startswith("hierarchy "):
             self._edit_hierarchy(name.removeprefix("hierarchy "), value)
+        elif name.startswith("domain "):
+            self._state_domain(name.removeprefix("domain "), value)
         elif name == "accept":
             proposed = self.table.proposed_sensitive(self.roles)
             self.roles, self.answer = self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)), ActionResult()
@@ -164,6 +173,14 @@ class YourTable:
         elif table := self.hierarchy.act(action, value, self.roles):
             self.table = table
 
+    def _state_domain(self, action: str, value: Any) -> None:
+        """Keep what was typed about a domain, or state the domain, whose hierarchy is then closed."""
+        if table := self.domains.act(action, value, self.table):
+            if self.domains.outcome.column == self.hierarchy.column:
+                self.hierarchy.close()
+            self.table = table
+            self.on_saved()
+
     def _save(self) -> None:
         self.answer = ActionResult("Saving …")
         self._draw()
@@ -188,10 +205,17 @@ def apply_answer(roles: Roles, name: str, value: Any) -> Roles | None:
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def render_form(table: DescriptionEditor, roles: Roles, opened: str = "", hierarchy: Markup = NOTHING) -> Markup:
+def render_form(
+    table: DescriptionEditor,
+    roles: Roles,
+    opened: str = "",
+    hierarchy: Markup = NOTHING,
+    domains: Mapping[str, Markup] = MappingProxyType({}),
+) -> Markup:
     """Render the columns that single people out, the two questions, and one line with menus for each column.
 
-    The part `hierarchy` follows the line of the column `opened`, whose hierarchy is open.
+    The part `hierarchy` follows the line of the column `opened`, whose hierarchy is open. `domains` holds the part in
+    which the domain of a column is stated, by column.
     """
     seen = table.seen(roles)
     names = [each.name for each in seen]
@@ -223,6 +247,7 @@ def render_form(table: DescriptionEditor, roles: Roles, opened: str = "", hierar
         editable=can_edit(table, roles),
         opened=opened,
         hierarchy=hierarchy,
+        domains=domains,
     )
 
 
@@ -255,10 +280,12 @@ def _menus(
         yield f"missing {place}", label, options, NONE if name in roles.missing else CHOOSE
 
 
-def render_state(roles: Roles, answer: ActionResult, copies: str) -> Markup:
-    """Render the columns of a release, the answers that are still missing, and the result of saving."""
-    missing = [*filter(None, [copies]), *roles.lacks]
-    return render_template("saving", publishes=roles.publishes, missing=missing, **answer._asdict())
+def render_state(table: DescriptionEditor, roles: Roles, answer: ActionResult) -> Markup:
+    """Render the columns of a release, missing answers, domains that are still proposals, and the result of saving."""
+    missing, proposed = [*filter(None, [table.copies]), *roles.lacks], table.proposed_domains(roles)
+    return render_template(
+        "saving", publishes=roles.publishes, missing=missing, proposed=proposed, most=MOST_NAMED, **answer._asdict()
+    )
 
 
 def describe_saved(table: DescriptionEditor, lacks: Sequence[str]) -> ActionResult:
@@ -271,7 +298,7 @@ def describe_saved(table: DescriptionEditor, lacks: Sequence[str]) -> ActionResu
         for what, command in {"The report": "report", "The explorer": "explore"}.items()
     }
     records = f"its {len(table.cells):,} records load"
-    confirmed = f"The roles in {name} are confirmed, and {records}. {describe_unconfirmed(table.text)}"
+    confirmed = f"The roles in {name} are confirmed, and {records}."
     return ActionResult(confirmed=confirmed, commands=commands)
 
 

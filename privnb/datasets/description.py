@@ -559,7 +559,11 @@ def edit_domain(text: str, name: str, line: str, reason: str = "") -> str:
     """
     document: Any = tomlkit.parse(text)
     column = document["columns"][name]
-    column["domain"] = tomlkit.parse(line)["domain"]
+    domain = tomlkit.parse(line)
+    has_comment = bool(_comment(domain, "domain"))
+    column["domain"] = domain["domain"]
+    if not has_comment:
+        column["domain"].trivia.comment = column["domain"].trivia.comment_ws = ""  # the former comment would stay
     if reason:
         _, asks, question = _comment(column, "role").partition(QUESTION)
         column["role"].comment(f"{reason}{asks}{question}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,22 @@ import pandas as pd
 from privnb.datasets import alerts, column_types, description, repairs
 from privnb.datasets.column_types import ColumnProposal
 from privnb.datasets.column_values import Values
-from privnb.datasets.dataset import find_description, load_described, missing_marks, read_cells, read_derived
+from privnb.datasets.dataset import (
+    DatasetDescription,
+    find_description,
+    load_described,
+    missing_marks,
+    read_cells,
+    read_derived,
+)
 from privnb.datasets.derivation_proposals import ProposedColumn, propose_derivations
 from privnb.datasets.draft import Missing, dataset_name, domain_line, draft, draft_table, missing_line
 from privnb.datasets.neutral_columns import UniquePeople, find_unique_people
 from privnb.datasets.repairs import Repair
 from privnb.datasets.roles import Roles
 from privnb.datasets.sensitive_categories import ASKABLE, SensitiveCategory, find_sensitive
-from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
+from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Role, SchemaError
 from privnb.runtime import expect, progress, validation
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import OutputExistsError, UsageError, output_error
@@ -303,6 +311,67 @@ class DescriptionEditor:
         (self.path.parent / "hierarchies" / "default" / f"{name}.csv").unlink(missing_ok=True)
         left = [f"{each} has the role {self.roles.chosen[each]}" for each in self.derived[name].sources]
         return saved, [f"'{name}' is removed. {'; '.join(left)}, as before."]
+
+    @cached_property
+    def domains(self) -> dict[str, Numbers | Categories]:
+        """The domains that the description states, by column; reading a domain that is not valid raises SchemaError."""
+        columns = DatasetDescription.of_text(self.path, self._described).columns.attributes
+        return {each.name: each.domain for each in columns if each.domain is not None}
+
+    def proposed_domains(self, roles: Roles) -> list[str]:
+        """Return the published columns whose domains were read from the records and not replaced."""
+        proposed = description.find_proposals(self.text)
+        return [name for name in proposed if self.has_domain(name) and roles.chosen[name] in PUBLISHED]
+
+    @progress.step("stating the values of a column")
+    def state_values(self, name: str, values: Iterable[str]) -> tuple[Self, list[str]]:
+        """State that the domain of a column of texts is this public list of values.
+
+        The mark of a missing value stays in the domain. In the hierarchy, a new value is in no group, and a value that
+        is not in the list is deleted.
+
+        Returns
+        -------
+        DescriptionEditor
+            The saved state.
+        list of str
+            Sentences about the domain.
+
+        Raises
+        ------
+        SchemaError
+            If records have values that are not in the list, if the column is not one of texts, if the description was
+            changed in the meantime, or if it could no longer be loaded. The description then stays unchanged.
+        OSError
+            If the description cannot be written.
+        """
+        self._check_unchanged()
+        described = DatasetDescription.of_text(self.path, self._described)
+        domain, own = described.columns[name].domain, self._values[name]
+        if not isinstance(domain, Categories):
+            raise SchemaError(f"'{name}' must be a column of texts with a domain. State the bounds of numbers instead.")
+        marks = [domain.mark] if domain.mark is not None else []
+        stated = tuple(dict.fromkeys([*values, *marks]))
+        if SUPPRESSED in stated:
+            raise SchemaError(f"'{SUPPRESSED}' means a suppressed value in a release. Choose another word.")
+        if absent := int((~own.texts.isin(stated)).sum()):
+            lacks = "1 value that records have" if absent == 1 else f"{absent:,} values that records have"
+            raise SchemaError(
+                f"the list lacks {lacks} in '{name}'. Add what is missing, or repair the column first. Nothing has "
+                "changed."
+            )
+        new = [each for each in stated if each not in {*domain.values}]
+        tree = None
+        if described.hierarchy_file(name).is_file() and {*stated} != {*domain.values}:
+            before = cast(Taxonomy, described.hierarchy(name))
+            tree = Taxonomy(name, tuple(row for row in before.rows if row[0] in stated)).with_leaves(new)
+        column = ColumnProposal(name, self.roles.chosen[name], "", Categories(stated), tree)
+        line = domain_line(column, is_proposed=False)
+        if tree is None and isinstance(self._described["columns"][name]["domain"], str):  # the leaves of the same file
+            line = f"domain = {description.quote(self._described['columns'][name]['domain'])}"
+        said = f"The values of '{name}' are stated as public in {self.path.name}."
+        grouped = f" New values have no group in the hierarchy yet: {len(new):,}." if new and tree else ""
+        return self._saved(description.edit_domain(self.text, name, line), self.cells, [column]), [said + grouped]
 
     @cached_property
     def corrections(self) -> dict[str, Correction]:

@@ -676,15 +676,16 @@ def missing_line(texts: Iterable[str], odd: Sequence[str] = ()) -> str:
     return f"missing = {_list(texts)} # {why}"
 
 
-def domain_line(column: ColumnProposal) -> str:
-    """Return the line of a description that proposes the domain of a column.
+def domain_line(column: ColumnProposal, *, is_proposed: bool = True) -> str:
+    """Return the line of a description that proposes or, if `is_proposed` is false, states the domain of a column.
 
     If the domain has many values, the line contains the path of the hierarchy's file instead of the values.
     """
     if column.tree and isinstance(column.domain, Categories) and len(column.domain.values) > LISTED:
         place = quote(f"hierarchies/default/{column.name}.csv")
-        return f"domain = {place} # {PROPOSAL}, the leaves of that file, read from the records: replace them"
-    return f"domain = {_domain(column.domain)} # {PROPOSAL}, read from the records: replace it"
+        why = f" # {PROPOSAL}, the leaves of that file, read from the records: replace them"
+        return f"domain = {place}{why * is_proposed}"
+    return f"domain = {_domain(column.domain)}" + f" # {PROPOSAL}, read from the records: replace it" * is_proposed
 
 
 def _domain(domain: Categories | Numbers | None) -> str:

@@ -120,8 +120,14 @@ class HierarchyEditor:
         Raises
         ------
         SchemaError
-            If a record has a number outside of the bounds, or if the bounds do not fit the step of the numbers.
+            If a record has a number outside of the bounds, if the bounds do not fit the step of the numbers, or if a
+            tree groups the numbers.
         """
+        if self.tree is not None:
+            raise SchemaError(
+                f"a tree groups the numbers of '{self.name}', and each number needs a line there. Change the bounds in "
+                f"{self.table.path.name} and the tree in hierarchies/ in a text editor."
+            )
         values = self.table.numbers(self.name)
         if (values < low).any() or (values > high).any():
             raise SchemaError(f"some records of '{self.name}' lie outside of {low:g} to {high:g}. Give wider bounds.")

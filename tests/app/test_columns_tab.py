@@ -144,10 +144,7 @@ def test_saving_says_what_came_of_it(page):
     for name, value in (("sensitive", "3"), ("person", "each"), ("save", "")):
         ask(page, name, value)
     text = shown(page)[0]
-    assert (
-        "The roles in people.toml are confirmed, and its 60 records load. 4 of 4 domains were read from the records"
-        in text
-    )
+    assert "The roles in people.toml are confirmed, and its 60 records load." in text
     assert re.search(r"privnb report people\b", text)
     assert load("people").schema.sensitive == ["illness"]
     page.table.path.write_text(page.table.path.read_text() + "# mine\n")
