@@ -50,7 +50,19 @@ def test_a_known_error_of_answers_may_be_exceeded():
     groups, answers = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 1, 1, 0]]), np.array([1, 2, 1])
     with pytest.raises(ValueError, match="the answers to the queries 0 and 1 contradict each other"):
         reconstruct_bits(groups, answers, 0.4)
-    assert len(reconstruct_bits(groups, answers, 0.5)) == 4
+    assert np.abs(groups @ reconstruct_bits(groups, answers, 0.5) - answers).max() <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("error", [0.5, 2.0])
+def test_a_known_error_limits_the_errors_of_all_answers(error):
+    bits, groups, rng = drawn(20, 60, 3)
+    answers = groups @ bits + rng.uniform(-error, error, 60)
+    found = reconstruct_bits(groups, answers, error)
+    missed = np.abs(groups @ found - answers)
+    assert missed.max() <= error + 1e-6
+    assert missed.sum() <= np.abs(groups @ bits - answers).sum() + 1e-6
+    free = np.abs(groups @ reconstruct_bits(groups, answers) - answers)
+    assert free.sum() <= missed.sum() + 1e-6
 
 
 def test_a_record_is_as_confident_as_random_joins_contain_it():

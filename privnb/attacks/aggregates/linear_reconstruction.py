@@ -11,7 +11,6 @@ price of privacy and the limits of LP decoding", STOC 2007 (the sum of absolute 
 from typing import Annotated
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linprog
 from scipy.special import ndtr
 
@@ -86,12 +85,17 @@ def reconstruct_bits(
             "same order."
         )
     members, answers = np.asarray(groups, dtype=float), np.asarray(answers, dtype=float)
-    errors = sparse.eye_array(queries)
+    # The dual program has a row for each person and not for each answer, so it is several times faster. Its first
+    # variables are the weights of the answers, from -1 to 1. If errors are limited, weights may exceed 1 at a price.
+    parts, prices = [members.T], [-answers]
+    if error is not None:
+        parts, prices = [*parts, members.T, -members.T], [*prices, error - answers, error + answers]
+    limits = [(-1, 1)] * queries + [(0, None)] * (queries * (len(parts) - 1) + people)
     found = linprog(
-        np.concatenate([np.zeros(people), np.ones(2 * queries)]),
-        A_eq=sparse.hstack([sparse.csr_array(members), errors, -errors]).tocsc(),
-        b_eq=answers,
-        bounds=[(0, 1)] * people + [(0, error)] * (2 * queries),
+        np.concatenate([*prices, np.ones(people)]),
+        A_ub=np.hstack([*parts, -np.eye(people)]),
+        b_ub=np.zeros(people),
+        bounds=limits,
         method="highs",
     )
     if found.x is None:
@@ -102,7 +106,7 @@ def reconstruct_bits(
             f"bits have these answers with errors of at most {error:g}. Correct one of these answers, or state a "
             "larger `error`."
         )
-    return np.asarray(found.x[:people])
+    return np.clip(-found.ineqlin.marginals, 0, 1)
 
 
 def draw_groups(queries: int, people: int, rng: np.random.Generator) -> IntArray:
