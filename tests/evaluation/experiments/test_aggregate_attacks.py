@@ -76,9 +76,14 @@ def test_tables_of_single_attributes_are_ranked_by_the_prior():
 def test_margins_of_two_attributes_are_better_than_the_prior_for_everybody():
     """Attributes depend on each other, which margins show. The same records exist among other people, so the gain is
     knowledge about the population."""
-    found = matches(patients(4000, 0.8), [("a", "b"), ("a", "c"), ("a", "d")], 60)
+    dataset, sets = patients(4000, 0.8), [("a", "b"), ("a", "c"), ("a", "d")]
+    found = matches(dataset, sets, 60)
     assert found.value[IN_TABLE] > found.baseline[IN_TABLE] + 3 * sqrt(0.25 / 60)
     assert found.value[OTHERS] == pytest.approx(found.value[IN_TABLE], abs=3 * sqrt(0.5 / 60))
+    ranked = attack_margins(dataset, sets, k=2, tops=[50, 150, 450], min_count=2)
+    share = ranked[ranked.variant == IN_TABLE].sort_values("bound").value
+    assert share.is_monotonic_decreasing, "confident records exist more often"
+    assert share.iloc[0] > share.iloc[-1]
 
 
 def test_margins_that_cannot_be_published_have_a_reason():
