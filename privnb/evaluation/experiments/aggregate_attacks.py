@@ -32,7 +32,7 @@ from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Folds, Seeds, optional, validated
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.synthetic.marginals import Marginals, anonymize_marginals
+from privnb.sanitizers.synthetic.marginals import anonymize_marginals
 
 IN_TABLE, OTHERS = "people in the table", "other people"
 PROGRAM, LEAST_SQUARES = "linear program", "least squares, expected"
@@ -126,13 +126,13 @@ def attack_margins(
     dataset: Dataset,
     sets: Annotated[Sequence[tuple[str, ...]] | None, optional(_check_sets)] = None,
     *,
-    k: int = 10,
+    k: Annotated[int | None, optional(lambda _, value: check_k(value))] = 10,
     samples: Count = 20,
     tops: Annotated[Sequence[int], lambda name, value: expect.all_of(name, value, int)] = (10, 30, 100, 300, 1000),
     seeds: Seeds = 1,
     min_count: MinCount = LIMIT,
 ) -> pd.DataFrame:
-    """Reconstruct records from the k-anonymous marginals of half of the people, and look for them in both halves.
+    """Reconstruct records from the marginals of half of the people, and look for them in both halves.
 
     Parameters
     ----------
@@ -141,8 +141,9 @@ def attack_margins(
         The attributes of each published table of counts. By default, there is one table of each quasi-identifier with
         the sensitive attribute. The marginals count an attribute exactly or at one level of its hierarchy, which must
         be the same in all tables.
-    k : int
-        The minimum number of people in a cell of the quasi-identifiers of a table.
+    k : int, optional
+        The minimum number of people in a cell of the quasi-identifiers of a table. None publishes exact counts without
+        protection, of any sets; if they are not decomposable, their attributes may have 5,000 cells together.
     samples : int
         The number of tables that the adversary draws.
     tops : list of int
@@ -159,25 +160,24 @@ def attack_margins(
         "people in the table" or "other people". The baseline is the same share for the ranking by the shares of single
         values. If marginals cannot be published, a row states the reason.
     """
-    check_k(k)
+    setting = "exact" if k is None else f"k={k}"
     rows: list[Row] = []
     for seed in range(1, seeds + 1):
         made = partial(build_row, dataset=dataset.name, sanitizer="marginals", seed=seed,
                        parameter="top", min_count=min_count, miner="confidence-ranked reconstruction")  # fmt: skip
         halves = dataset.split(0.5, rng=seed)
         try:
-            marginals = anonymize_marginals(halves[0], sets or _choose_sets(dataset), KAnonymity(k))
+            margins, hierarchies = _publish_margins(halves[0], sets or _choose_sets(dataset), k)
         except SanitizationError as error:
-            rows.append(made("records_matched", np.nan, parameters=f"k={k}", status="refused", reason=str(error)))
+            rows.append(made("records_matched", np.nan, parameters=setting, status="refused", reason=str(error)))
             continue
-        margins = [_count_table(table) for table in marginals.tables]
         ranked, prior = rank_records(margins, samples, rng=seed), rank_by_prior(margins, max(tops))
         for variant, half in zip((IN_TABLE, OTHERS), halves, strict=True):
-            existing = _find_labels(half, marginals, ranked.values)
+            existing = _find_labels(half, hierarchies, ranked.values)
             for top, found, expected in _count_matches(ranked, prior, existing, tops):
                 value = ReportedCount(found, top, wilson(found, top))
-                rows.append(made("records_matched", value, variant=variant, bound=top, of=top,
-                                 parameters=f"k={k}, top={top}", baseline=ReportedCount(expected, top)))  # fmt: skip
+                row = partial(made, "records_matched", value, baseline=ReportedCount(expected, top), of=top)
+                rows.append(row(variant=variant, bound=top, parameters=f"{setting}, top={top}"))
     return tidy(rows)
 
 
@@ -185,6 +185,19 @@ def _choose_sets(dataset: Dataset) -> list[tuple[str, ...]]:
     """Return the sensitive attribute with each quasi-identifier."""
     target = choose_unknown_sensitive(dataset, None)
     return [(name, target) for name in dataset.schema.quasi_identifiers if name != target]
+
+
+def _publish_margins(
+    dataset: Dataset, sets: Sequence[tuple[str, ...]], k: int | None
+) -> tuple[list[TableOfCounts], dict[str, Any]]:
+    """Return the published tables of counts, and the hierarchies of their labels."""
+    names = dict.fromkeys(name for own in sets for name in own)
+    hierarchies = {name: dataset.hierarchies.get(name) or flat(dataset.schema[name]) for name in names}
+    if k is None:
+        table = pd.DataFrame({name: dataset.marked(name) for name in hierarchies}).astype(str)
+        return [TableOfCounts.of(table, own) for own in sets], hierarchies
+    tables = anonymize_marginals(dataset, sets, KAnonymity(k)).tables
+    return [_count_table(table) for table in tables], hierarchies
 
 
 def _count_table(table: pd.DataFrame) -> TableOfCounts:
@@ -198,12 +211,12 @@ def _count_table(table: pd.DataFrame) -> TableOfCounts:
 
 
 def _find_labels(
-    dataset: Dataset, marginals: Marginals, values: Mapping[str, Sequence[str]]
+    dataset: Dataset, hierarchies: Mapping[str, Any], values: Mapping[str, Sequence[str]]
 ) -> set[tuple[int, ...]]:  # fmt: skip
     """Return the combinations of published labels that records have, as positions of labels."""
     codes = []
     for name, labels in values.items():
-        hierarchy = marginals.hierarchies.get(name) or flat(dataset.schema[name])
+        hierarchy = hierarchies[name]
         covers = [hierarchy.covered(label) for label in labels]
         place = np.full(max(int(cover.max()) for cover in covers) + 1, -1)
         for number, cover in enumerate(covers):

@@ -86,6 +86,16 @@ def test_margins_of_two_attributes_are_better_than_the_prior_for_everybody():
     assert share.iloc[0] > share.iloc[-1]
 
 
+def test_exact_margins_need_not_be_decomposable():
+    """All pairs of three attributes, of 30 people with 27 possible records. Protected marginals refuse such sets."""
+    dataset, pairs = patients(60, 0.5, values=3), [("a", "b"), ("b", "c"), ("a", "c")]
+    found = attack_margins(dataset, pairs, k=None, samples=5, tops=[5], min_count=2)
+    assert found.parameters.tolist() == ["exact, top=5"] * 2
+    assert found.value[0] == 1
+    refused = attack_margins(dataset, pairs, k=2, tops=[5])
+    assert "would not be decomposable" in refused.reason.item()
+
+
 def test_margins_that_cannot_be_published_have_a_reason():
     schema = Schema(
         "two",
