@@ -26,6 +26,7 @@ from privnb.explorer.page import page_class
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
+from privnb.runtime.sentences import join_names
 
 NOTHING = Markup("")
 NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers other than the position of a column
@@ -55,6 +56,7 @@ class ActionResult(NamedTuple):
     message: str = ""
     fault: str = ""
     confirmed: str = ""
+    private: tuple[str, ...] = ()  # the folder and the files with the original records
     commands: Mapping[str, str] = MappingProxyType({})
 
 
@@ -75,8 +77,9 @@ class YourTable:
         self.hierarchy, self.domains = HierarchyPart(self._draw), DomainPart()
         self.on_saved: Callable[[], object] = lambda: None  # called after the description was written
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
-        self._restore()
+        held = self._restore()
         self._page = page_class()()
+        self._restore_hierarchy(held)
         self._page.on_msg(self._receive)
         self.widget = VBox([self._page])
         self.widget.add_class("privnb-board")
@@ -97,21 +100,35 @@ class YourTable:
             + render_state(self.table, self.roles, self.answer if any(self.answer) else self._unsaved())
         )
 
-    def _restore(self) -> None:
-        """Restore the choices from before the page was loaded again, if the description is still the same."""
+    def _restore(self) -> dict[str, Any]:
+        """Restore the choices from before the page was loaded again, if the description is still the same.
+
+        Return the hierarchy that was open then; empty if none was.
+        """
         try:
             held = json.loads(Path(self._state_file or "").read_text(encoding="utf-8"))
+            hierarchy: dict[str, Any] = held.pop("hierarchy", {})
             if held.pop("text") == self.table.text:
                 chosen = {name: Role(held["chosen"][name]) for name in self.roles.chosen}
                 self.roles = replace(self.roles, **held | {"chosen": chosen, "missing": (*held["missing"],)})
+                return hierarchy
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # the page starts with the roles of the description
+        return {}
+
+    def _restore_hierarchy(self, held: Mapping[str, Any]) -> None:
+        try:
+            if held:
+                self.hierarchy.restore(self.table, held, self.roles)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            self.hierarchy.close()  # the file of the hierarchy has changed
 
     def _keep(self) -> None:
         fields = ("chosen", "none_sensitive", "one_each", "days", "missing")
         if self._state_file:
-            state = {name: getattr(self.roles, name) for name in fields} | {"text": self.table.text}
-            pins.write_json(Path(self._state_file), state)
+            state = {name: getattr(self.roles, name) for name in fields}
+            held = {"text": self.table.text, "hierarchy": self.hierarchy.held()}
+            pins.write_json(Path(self._state_file), state | held)
 
     def _unsaved(self) -> ActionResult:
         return ActionResult("Not saved yet." * (self.roles != self.table.roles))
@@ -299,7 +316,8 @@ def describe_saved(table: DescriptionEditor, lacks: Sequence[str]) -> ActionResu
     }
     records = f"its {len(table.cells):,} records load"
     confirmed = f"The roles in {name} are confirmed, and {records}."
-    return ActionResult(confirmed=confirmed, commands=commands)
+    private = str(table.path.parent), join_names(table.files)
+    return ActionResult(confirmed=confirmed, private=private, commands=commands)
 
 
 def _table_name(table: DescriptionEditor) -> str:

@@ -102,6 +102,24 @@ class HierarchyPart:
         self.saved = self.edited = HierarchyEditor.open(table, name)
         self.measure(roles)
 
+    def held(self) -> dict[str, Any]:
+        """Return the open hierarchy with its unsaved changes as JSON values; empty if none is open."""
+        if self.edited is None:
+            return {}
+        return {"column": self.column, "text": self._text, "bounds": self.edited.bounds, "typed": self._typed}
+
+    def restore(self, table: DescriptionEditor, held: Mapping[str, Any], roles: Roles) -> None:
+        """Open a hierarchy with the unsaved changes that `held` returned.
+
+        Raises SchemaError for a hierarchy that does not fit the description.
+        """
+        self.open(table, held["column"], roles)
+        assert self.edited is not None
+        edited = self._read(self.edited, held["text"])
+        self.edited = edited.with_bounds(*held["bounds"]) if held["bounds"] else edited
+        self._typed = dict(held["typed"])
+        self.measure(roles)
+
     def act(self, action: str, value: Any, roles: Roles) -> DescriptionEditor | None:
         """Perform the action of a control; return the saved description after the action "save", otherwise None."""
         if self.edited is None:
@@ -146,7 +164,10 @@ class HierarchyPart:
             self._typed.pop("text", None)
             return self.edited
         if action == "read":
-            return self._read(self.edited)
+            made = self._read(self.edited, self._typed.get("text", self._text))
+            self._typed.pop("text", None)
+            self._chosen = []
+            return made
         if self._typed.get("text", self._text) != self._text:
             raise SchemaError(PENDING)
         if action == "bounds":
@@ -164,13 +185,9 @@ class HierarchyPart:
         self._chosen = []
         return made
 
-    def _read(self, edited: HierarchyEditor) -> HierarchyEditor:
-        """Return the hierarchy that the text states."""
-        text = self._typed.get("text", self._text)
-        made = edited.with_cuts(parse_cuts(text)) if edited.tree is None else edited.with_tree(edited.tree.read(text))
-        self._typed.pop("text", None)
-        self._chosen = []
-        return made
+    def _read(self, edited: HierarchyEditor, text: str) -> HierarchyEditor:
+        """Return the hierarchy that a text states."""
+        return edited.with_cuts(parse_cuts(text)) if edited.tree is None else edited.with_tree(edited.tree.read(text))
 
     def _edit_tree(self, tree: GroupTree, action: str, value: Any) -> GroupTree:
         """Return the tree after an action."""

@@ -126,6 +126,11 @@ class DescriptionEditor:
         return self._described.get("renamed", {})
 
     @property
+    def files(self) -> list[str]:
+        """The files with the original records, in the folder of the description."""
+        return [entry["path"] for entry in self._described["files"]]
+
+    @property
     def studies(self) -> list[str]:
         """The studies of the description; the roles in a study take precedence over the columns' own roles."""
         return [*self._described.get("studies", {})]
@@ -356,10 +361,7 @@ class DescriptionEditor:
             raise SchemaError(f"'{SUPPRESSED}' means a suppressed value in a release. Choose another word.")
         if absent := int((~own.texts.isin(stated)).sum()):
             lacks = "1 value that records have" if absent == 1 else f"{absent:,} values that records have"
-            raise SchemaError(
-                f"the list lacks {lacks} in '{name}'. Add what is missing, or repair the column first. Nothing has "
-                "changed."
-            )
+            raise SchemaError(f"the list lacks {lacks} in '{name}'. Add what is missing, or repair the column first.")
         new = [each for each in stated if each not in {*domain.values}]
         tree = None
         if described.hierarchy_file(name).is_file() and {*stated} != {*domain.values}:

@@ -145,6 +145,7 @@ def test_saving_says_what_came_of_it(page):
         ask(page, name, value)
     text = shown(page)[0]
     assert "The roles in people.toml are confirmed, and its 60 records load." in text
+    assert "holds the original records (people.csv)" in text
     assert re.search(r"privnb report people\b", text)
     assert load("people").schema.sensitive == ["illness"]
     page.table.path.write_text(page.table.path.read_text() + "# mine\n")

@@ -16,6 +16,7 @@ from privnb.app import hierarchies
 from privnb.app.hierarchies import measure_hierarchy
 from privnb.datasets.dataset import load
 from privnb.datasets.hierarchy_editor import HierarchyEditor
+from privnb.explorer import pins
 from privnb.explorer.background import BackgroundWorker
 
 JOBS = ["farmer"] * 60 + ["baker"] * 50 + ["nurse"] * 40 + ["doctor"] * 35 + ["teacher"] * 12 + ["diver"] * 3
@@ -173,6 +174,28 @@ def test_public_bounds_are_stated_in_the_page(page):
     assert (domain.low, domain.high) == (0, 110)
     ask(page, ("hierarchy low", "50"), ("hierarchy bounds", ""))
     assert "Give wider bounds" in shown(page)
+
+
+def test_unsaved_changes_are_kept_if_the_page_is_loaded_again(page, monkeypatch):
+    monkeypatch.setenv(pins.STATE, "board.json")
+    before = open_columns("people.csv")
+    ask(before, ("hierarchy open", "age"), ("hierarchy text", "18, 65"), ("hierarchy read", ""))
+    ask(before, ("hierarchy low", "0"), ("hierarchy high", "120"), ("hierarchy bounds", ""))
+    assert "Not saved yet. Your changes are lost if you close the hierarchy." in shown(before)
+    again = open_columns("people.csv")
+    assert (again.hierarchy.edited.cuts, again.hierarchy.edited.bounds) == ((18, 65), (0, 120))
+    ask(again, ("hierarchy save", ""))
+    assert "Your changes are lost" not in shown(again)
+    ask(
+        again,
+        ("hierarchy open", "job"),
+        ("hierarchy chosen", ["nurse"]),
+        ("hierarchy new", "care"),
+        ("hierarchy add", ""),
+    )
+    assert "care" in tree(open_columns("people.csv"))
+    (again.table.path.parent / "hierarchies" / "default" / "job.csv").write_text("nobody;*\n")
+    assert open_columns("people.csv").hierarchy.column == ""
 
 
 def test_the_cost_of_both_hierarchies_is_that_of_a_release(page):
