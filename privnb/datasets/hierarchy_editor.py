@@ -16,6 +16,7 @@ import numpy as np
 from privnb.datasets import description
 from privnb.datasets.dataset import Dataset, DatasetDescription
 from privnb.datasets.description_editor import DescriptionEditor
+from privnb.datasets.repairs import COUNTED
 from privnb.datasets.roles import Roles
 from privnb.microdata import cuts as cut_points
 from privnb.microdata.counts import count_people_by_group
@@ -29,7 +30,6 @@ from privnb.runtime.errors import output_error
 from privnb.runtime.temporary import atomic_write
 
 MOST_VALUES = 2_000  # the maximum number of values of a tree that an editor shows
-COUNTED = 200  # the maximum number of values with counts of people
 BARS = 40  # the maximum number of bars of a histogram
 
 Cuts = float | tuple[float, ...]  # the width of all intervals, or the numbers at which intervals begin

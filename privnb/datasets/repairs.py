@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from privnb.datasets.column_types import POST
 from privnb.datasets.column_values import Values
-from privnb.microdata.withholding import LIMIT, is_few
+from privnb.microdata.withholding import LIMIT, Margin, is_few, suppress
 from privnb.runtime.lazy import pd
 from privnb.tables.corrections import Correction
 
 SHOWN = 6  # the maximum number of replaced spellings that a page lists
 LENGTHS = range(3, 9)  # the numbers of digits of codes that are repaired
+COUNTED = 200  # the maximum number of texts whose counts a page shows
 LOST = 2  # the maximum number of lost zeros; codes that differ more in length are different codes
 
 
@@ -87,8 +88,9 @@ def find_repair(name: str, values: Values) -> Repair | None:
 
 
 def _describe_changes(groups: list[SpellingGroup], values: Values, digits: int) -> Iterator[str]:
+    withheld = _find_withheld(values)
     shown = [
-        f"{old!r} becomes {new!r} in {each.counts[old]:,} records"
+        f"{old!r} becomes {new!r}" + f" in {each.counts[old]:,} records" * (old not in withheld)
         for each in groups
         for old, new in each.replaced.items()
         if not is_few(each.counts[old])
@@ -100,6 +102,18 @@ def _describe_changes(groups: list[SpellingGroup], values: Values, digits: int) 
         which, changes = ("spellings", "change") if few > 1 else ("spelling", "changes")
         yield f"{few:,} {which}, which fewer than {LIMIT} records have, {changes} as well"
     if digits:
-        short = count_short(values, digits)
-        records = f"fewer than {LIMIT}" if is_few(short) else f"{short:,}"
-        yield f"codes with fewer than {digits} digits get leading zeros in {records} records"
+        codes = values.texts[values.texts.str.len() < digits]
+        records = "" if withheld.intersection(codes) else f" in {count_short(values, digits):,} records"
+        yield f"codes with fewer than {digits} digits get leading zeros{records}"
+
+
+def _find_withheld(values: Values) -> set[str]:
+    """Return the texts whose counts concern few records, or would disclose such a count next to those of other texts.
+
+    The editor of hierarchies withholds the same counts. It shows no counts of a column with many texts.
+    """
+    counts = dict(zip(values.texts, values.counts.tolist(), strict=True))
+    if len(counts) > COUNTED:
+        return {text for text, count in counts.items() if is_few(count)}
+    whole = Margin(values.records + values.missing, (*counts, ""), rest=False)
+    return {*suppress(dict(sorted(counts.items(), key=lambda pair: -pair[1])) | {"": values.missing}, [whole])}
