@@ -46,7 +46,7 @@ def list_levels(hierarchy: Any, positions: IntArray) -> Array:
     return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)
 
 
-def _fewer(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
+def limit_levels(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
     """Return the levels; if there are too many for a fast search, leave out middle levels of `LeveledRanges`.
 
     The function repeatedly removes the middle level of the attribute with the most levels until the search is fast
@@ -90,7 +90,7 @@ class Lattice:
         self.hierarchies, self.requirement = hierarchies, requirement
         values = [np.unique(column, return_inverse=True) for column in requirement.codes.T]
         self.positions = [positions for positions, _ in values]
-        self.labels = _fewer(
+        self.labels = limit_levels(
             hierarchies, [list_levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)]
         )
         self.shape = tuple(len(labels) for labels in self.labels)

@@ -19,13 +19,14 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
 from privnb.privacy_models.base import Tally
+from privnb.privacy_models.refinement import Cells, Refinement, combine, is_finer
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import one_of, validated
-from privnb.sanitizers.algorithms.lattice import Classes, Lattice, bind_loss
+from privnb.sanitizers.algorithms.lattice import Classes, Lattice, bind_loss, limit_levels, list_levels
 from privnb.sanitizers.algorithms.options import CELL_LOSSES, CLASS_LOSSES
 from privnb.sanitizers.base import AnyMicrodata, Sanitized
 from privnb.sanitizers.errors import SanitizationError
@@ -137,6 +138,30 @@ class FullDomain(ModelBasedSanitizer):
                 f"`target` must be given with loss='classification metric', and with no other loss; got "
                 f"target={expect.describe_value(self.target)} with loss={self.loss!r}."
             )
+
+    def list_refinements(self, cells: Cells) -> list[Refinement]:
+        """Return the nodes one level below the published node in one attribute, which this sanitizer rejected.
+
+        Raises UsageError if records may be suppressed.
+        """
+        if self.suppress:
+            raise UsageError(
+                f"it is not known which levels {self!r} rejects, because it may suppress records. Choose suppress=0."
+            )
+        found = [np.unique(column, return_inverse=True) for column in cells.positions.T]
+        levels = [list_levels(each, occurring) for each, (occurring, _) in zip(cells.hierarchies, found, strict=True)]
+        columns = [
+            np.array([pd.factorize(row)[0][index] for row in each])
+            for each, (_, index) in zip(limit_levels(cells.hierarchies, levels), found, strict=True)
+        ]
+        # The published level is the lowest at which no class has two labels.
+        now = [next(i for i, row in enumerate(each) if is_finer(cells.classes, row)) for each in columns]
+        every, refinements = np.arange(len(cells.people)), []
+        for a, level in enumerate(now):
+            if level and is_finer(columns[a][level - 1], columns[a][level]):
+                node = [each[now[place] - (place == a)] for place, each in enumerate(columns)]
+                refinements.append(Refinement(every, combine(node)))
+        return refinements
 
     @validated
     def search(self, dataset: AnyMicrodata) -> Solution:

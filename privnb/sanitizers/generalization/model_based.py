@@ -12,6 +12,7 @@ from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
+from privnb.privacy_models.refinement import Cells, Refinement
 from privnb.privacy_models.requirement import Requirement
 from privnb.privacy_models.words import keywords, models_of_keywords
 from privnb.runtime import expect
@@ -78,6 +79,17 @@ class ModelBasedSanitizer(Sanitizer):
     def from_models(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         """Return a sanitizer whose classes satisfy all `models`."""
         return cls(*models)
+
+    def list_refinements(self, cells: Cells) -> list[Refinement]:
+        """Return finer partitions of `cells` that this sanitizer rejected, because a part violates one of the `models`.
+
+        The list need not contain all rejected partitions. Raises UsageError if the sanitizer does not stop at the
+        bound, or if it is not known which partitions it rejects.
+        """
+        raise UsageError(
+            f"it is not known which finer partitions {self!r} rejects. Choose a release of Mondrian, FullDomain or "
+            "TopDownSpecialization."
+        )
 
     def __repr__(self) -> str:
         options = [

@@ -13,6 +13,7 @@ from privnb.microdata import hierarchy
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.privacy_models.refinement import Cells, Refinement, list_cuts, split_by
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
@@ -92,6 +93,23 @@ class Mondrian(ModelBasedSanitizer):
             raise UsageError(
                 'split_point="best" needs split_attribute="gain", because the best point is that of the largest gain.'
             )
+
+    def list_refinements(self, cells: Cells) -> list[Refinement]:
+        """Return the cuts of each class that this sanitizer rejected, without the cuts of categories without an order.
+
+        Raises UsageError unless `split_point` is "nearest" or "best", which try every threshold.
+        """
+        if self.split_point not in ("nearest", "best"):
+            raise UsageError(
+                f"it is not known which cuts {self!r} rejects, because it does not try every threshold. Choose "
+                'split_point="nearest" or "best".'
+            )
+        return [
+            cut
+            for own in split_by(cells.classes)
+            for a, generalization in enumerate(cells.hierarchies)
+            for cut in list_cuts(own, cells.positions[own, a], generalization)
+        ]
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.partitioning import partition  # numba takes most of a second to import

@@ -13,11 +13,20 @@ from privnb.microdata.columns import make_categorical
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel
+from privnb.privacy_models.refinement import (
+    Cells,
+    Refinement,
+    combine,
+    join_positions,
+    list_children,
+    list_cuts,
+    split_by,
+)
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
 from privnb.runtime.lazy import pd
 from privnb.runtime.validation import validated
-from privnb.sanitizers.algorithms.specialization import Cut, label_node
+from privnb.sanitizers.algorithms.specialization import Cut, build_tree, keep_nested_widths, label_node
 from privnb.sanitizers.base import AnyMicrodata, Facts, Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, bind_models
 
@@ -67,6 +76,24 @@ class TopDownSpecialization(ModelBasedSanitizer):
     def contract_examples(cls, schema: Schema) -> list[Self]:
         """Return sanitizers for the contract tests."""
         return [cls(KAnonymity(2), workload=schema.sensitive[0])]
+
+    def list_refinements(self, cells: Cells) -> list[Refinement]:
+        """Return the partition after the specialization of each published value, which this sanitizer rejected."""
+        every, refinements = np.arange(len(cells.people)), []
+        for a, given in enumerate(cells.hierarchies):
+            hierarchy = keep_nested_widths(given)
+            positions, tree = cells.positions[:, a], build_tree(hierarchy)
+            for own in split_by(join_positions(positions, cells.classes)):
+                cuts = (
+                    list_cuts(own, positions[own], hierarchy)
+                    if tree is None
+                    else list_children(own, positions[own], tree)
+                )
+                for cut in cuts:
+                    parts = np.zeros(len(every), dtype=np.int64)
+                    parts[own] = cut.parts
+                    refinements.append(Refinement(every, combine([cells.classes, parts])))
+        return refinements
 
     @validated
     def steps(self, dataset: AnyMicrodata) -> pd.DataFrame:
