@@ -159,7 +159,7 @@ class Dataset(Microdata):
             order = generator.permutation(self.headcount)
             ends = np.cumsum(np.bincount(self.people)[order])
             rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
-        return self._part(rows)
+        return self.select_records(rows)
 
     @validated
     def split(self, share: Portion, *, rng: Randomness) -> tuple[Dataset, Dataset]:
@@ -177,9 +177,9 @@ class Dataset(Microdata):
         """
         first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
         first = first if self.people is None else first[self.people]
-        return self._part(first), self._part(~first)
+        return self.select_records(first), self.select_records(~first)
 
-    def _part(self, rows: IntArray | BoolArray) -> Dataset:
+    def select_records(self, rows: IntArray | BoolArray) -> Dataset:
         """Return the dataset with some of the records; its name states the number of these records."""
         cells = self.cells.iloc[rows]
         return replace(self, name=f"{self.name} ({len(cells)} records)", table=cells)

@@ -39,6 +39,7 @@ from privnb.evaluation.disclosure.release_pairs import ReleasePair, count_disclo
 from privnb.evaluation.experiments import (
     aggregate_attacks,
     bucket_attack,
+    informed_adversaries,
     mining_results,
     noise_removal,
     personalized_privacy,
@@ -191,6 +192,12 @@ ASKED = {  # every function that takes the limit
     "compare_own_k": lambda limit: personalized_privacy.compare_own_k(CLINIC, [0.1], (2, 5), min_count=limit),
     "compare_guards": lambda limit: personalized_privacy.compare_guards(CLINIC, [0.1], 0.5, 5, min_count=limit),
     "attack_margins": lambda limit: aggregate_attacks.attack_margins(CLINIC, min_count=limit),
+    "attack_one_release": lambda limit: informed_adversaries.attack_one_release(
+        CLINIC, [Mondrian(2)], "diagnosis", min_count=limit
+    ),
+    "attack_two_releases": lambda limit: informed_adversaries.attack_two_releases(
+        CLINIC, [Mondrian(2)], "diagnosis", min_count=limit
+    ),
     "attack_buckets": lambda limit: bucket_attack.attack_buckets(CLINIC, "diagnosis", [2], min_count=limit),
     "search_policy": lambda limit: policy_search.search_policy(CLINIC, policies.read("k-5"), min_count=limit),
     "search_policy_in_roles": lambda limit: policy_search.search_policy_in_roles(

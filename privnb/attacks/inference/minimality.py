@@ -120,12 +120,12 @@ class Minimality(ValueAttack[Posteriors]):
         test = _Test.of(models, groups, published)
         recodes_locally = not known.algorithm.global_recoding
         of, cells = _place(published, groups, distinct.values, distinct.multiplicities, recodes_locally)
-        if len(of) < len(shares) and not recodes_locally:
+        if 0 < len(of) < len(shares) and not recodes_locally:
             raise UsageError(
                 f"{self!r} must know all classes before widening to attack an algorithm with global recoding. Give the "
                 "register of this release, and attack a release whose labels are public intervals or nodes."
             )
-        refinements = known.algorithm.list_refinements(cells) if models else []
+        refinements = known.algorithm.list_refinements(cells) if models and len(of) else []
         rng = np.random.default_rng(known.rng)
         for own, rejected in _split_blocks(cells, [each for each in refinements if _are_large(each, cells, sizes)]):
             found = _infer(own, rejected, cells, groups.counts, test, self.draws, rng)
@@ -139,7 +139,10 @@ class Minimality(ValueAttack[Posteriors]):
         return self.learned.groups
 
     def posterior(self, known: pd.DataFrame) -> FloatArray:
-        """Return the share of the remaining assignments with each value for each person, as an array (m, values)."""
+        """Return the share of the remaining assignments with each value for each person, as an array (m, values).
+
+        A person who is not in the register has the shares of the homogeneity attack.
+        """
         _, combinations, shares = self.learned
         if combinations is None or shares is None:
             return self.groups.share(known)
@@ -147,7 +150,10 @@ class Minimality(ValueAttack[Posteriors]):
         place = pd.MultiIndex.from_frame(combinations.astype(str)).get_indexer(
             pd.MultiIndex.from_frame(known[names].astype(str))
         )
-        return np.where(place[:, None] >= 0, shares[place], 0)
+        is_registered = place[:, None] >= 0
+        return (
+            shares[place] if is_registered.all() else np.where(is_registered, shares[place], self.groups.share(known))
+        )
 
 
 class _Test(NamedTuple):
@@ -186,6 +192,11 @@ def _place(
     sole = np.flatnonzero(np.diff(weights.indptr) == 1)  # labels may overlap: other people fit several classes
     classes = weights.indices[weights.indptr[sole]].astype(np.int64)
     is_known = np.bincount(classes, people[sole], len(groups.counts)) == groups.counts.sum(axis=1)
+    if not is_known.any():
+        raise UsageError(
+            "`register` must contain the people in the release; no class of the release has as many rows as the "
+            "register has people who fit only this class. Give the register of this release."
+        )
     hierarchies = [published.hierarchies[name] for name in values]
     positions = np.column_stack([each.codes(values[name]) for name, each in zip(values, hierarchies, strict=True)])
     labels = groups.linkage.published.table[list(values)]  # of each class
@@ -195,11 +206,6 @@ def _place(
         for a, each in enumerate(hierarchies):
             if labels.iat[own, a] != SUPPRESSED or recodes_locally:
                 is_known[own] &= not _may_hide_cuts(each, at[:, a], rare[a], recodes_locally)
-    if not is_known.any():
-        raise UsageError(
-            "`register` must contain the people in the release; no class of the release has as many rows as the "
-            "register has people who fit only this class. Give the register of this release."
-        )
     of, classes = sole[is_known[classes]], classes[is_known[classes]]
     return of, Cells(positions[of], people[of], classes, hierarchies)
 
@@ -284,7 +290,7 @@ def _enumerate(people: IntArray, values: IntArray) -> IntArray | None:
     occurring = int((values > 0).sum())
     assignments = gammaln(values.sum() + 1) - gammaln(values + 1).sum()
     margins = sum(log(comb(int(size) + occurring - 1, occurring - 1)) for size in people[:-1])
-    if min(assignments, margins) > log(TABLES):  # two upper bounds of the number of tables
+    if min(assignments, margins) > np.log(TABLES):  # two upper bounds of the number of tables
         return None
     found: list[list[IntArray]] = [[]]
     left: list[IntArray] = [values]

@@ -1,0 +1,241 @@
+"""Adversaries who know more than the quasi-identifiers of a person: values, the algorithm, or another release.
+
+Each number is given for the people in the release, for other people as the control, and without the release. The
+control shows how much of the success is due to what the release states about the population: only a higher success for
+the people in the release is due to their records.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.attacks import Composition, Corruption, Homogeneity, Minimality
+from privnb.attacks.inference.value_attack import ValueAttack
+from privnb.datasets.dataset import Dataset, Portion
+from privnb.evaluation.experiments.bucket_attack import IN_RELEASE, OTHERS
+from privnb.evaluation.results import Row, make_row_builder, tidy
+from privnb.measures.base import register_measure
+from privnb.measures.intervals import wilson
+from privnb.microdata.release import Published
+from privnb.microdata.treatment import Unreadable
+from privnb.microdata.withholding import LIMIT, MinCount, ReportedCount
+from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
+from privnb.runtime.validation import AttributeName, Seeds, validated
+from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer
+
+EXCLUDED = 2  # false values that the adversary with background knowledge can exclude
+BACKGROUND = f"background knowledge, {EXCLUDED} values excluded"
+
+register_measure(
+    "value_guess",
+    kind="privacy",
+    title="Sensitive values guessed",
+    sentence="This is the share of people whose sensitive value the adversary guesses correctly.",
+    source="Machanavajjhala et al., ICDE 2006; Wong et al., VLDB 2007; Ganta et al., KDD 2008; the control is ours",
+    unit="share of people",
+    format="{:%}",
+    baseline="the most common value of the release for everybody",
+)
+register_measure(
+    "value_certain",
+    kind="privacy",
+    title="Sensitive values that are certain",
+    sentence="This is the share of people for whom the adversary excludes all values except the true one.",
+    source="Machanavajjhala et al., ICDE 2006; Wong et al., VLDB 2007; Ganta et al., KDD 2008",
+    unit="share of people",
+    format="{:%}",
+    baseline="without the release, which excludes no value",
+)
+Sanitizers = Annotated[Sequence[Sanitizer], lambda name, value: expect.all_of(name, value, Sanitizer)]
+
+
+@validated
+def attack_one_release(
+    dataset: Dataset,
+    sanitizers: Sanitizers,
+    target: AttributeName,
+    *,
+    corrupted: Portion = 0.2,
+    seeds: Seeds = 1,
+    min_count: MinCount = LIMIT,
+) -> pd.DataFrame:
+    """Attack releases of half of the people by adversaries who know more and more; the other half is the control.
+
+    The adversaries know the quasi-identifiers of a person and, one after the other, nothing else (homogeneity), that
+    the person does not have the two values that would mislead most (background knowledge, the worst case), the records
+    of some other people (corruption), and the algorithm together with the quasi-identifiers of everybody (minimality).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        Sanitizers whose releases have equivalence classes or buckets; others have no rows.
+    target : str
+        A sensitive attribute.
+    corrupted : float
+        The share of people whose records the adversary knows, above 0 and below 1.
+    seeds : int
+        The number of random halves for each sanitizer.
+    min_count : int
+        Shares of fewer people are withheld.
+
+    Returns
+    -------
+    DataFrame
+        The rows `value_guess` and `value_certain` for each sanitizer, seed and adversary (the column `miner`), with the
+        `variant` "people in the release" or "other people".
+    """
+    rows: list[Row] = []
+    for seed in range(1, seeds + 1):
+        members, others = dataset.split(0.5, rng=seed)
+        for sanitizer in sanitizers:
+            try:
+                published = sanitizer.sanitize(members, rng=seed).publish()[0]
+                simple = Homogeneity(target).fit(published)
+            except (SanitizationError, Unreadable):
+                continue
+            row = make_row_builder(dataset, sanitizer, seed, min_count)
+            is_known = np.random.default_rng(seed).random(len(members)) < corrupted
+            for variant, asked, is_asked in ((IN_RELEASE, members, ~is_known), (OTHERS, others, slice(None))):
+                table = asked.table[is_asked]
+                for found in _list_findings(simple, published, members, sanitizer, table, is_known):
+                    rows += _build_rows(row, target, variant, found)
+    return tidy(rows)
+
+
+@validated
+def attack_two_releases(
+    dataset: Dataset,
+    sanitizers: Sanitizers,
+    target: AttributeName,
+    *,
+    shared: Portion = 1 / 9,
+    seeds: Seeds = 1,
+    min_count: MinCount = LIMIT,
+) -> pd.DataFrame:
+    """Attack the people who are in two releases of one sanitizer by the composition of both releases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        Sanitizers whose releases have equivalence classes or buckets; others have no rows.
+    target : str
+        A sensitive attribute.
+    shared : float
+        The share of people who are in both releases, above 0 and below 1; each release also contains half of the other
+        people.
+    seeds : int
+        The number of random pairs of releases.
+    min_count : int
+        Shares of fewer people are withheld.
+
+    Returns
+    -------
+    DataFrame
+        The rows `value_guess` and `value_certain` for each sanitizer and seed; the `miner` is the composition attack,
+        or the homogeneity attack on the first release alone.
+    """
+    rows: list[Row] = []
+    for seed in range(1, seeds + 1):
+        order = np.random.default_rng(seed).permutation(len(dataset))
+        number = round(shared * len(dataset))
+        both = dataset.select_records(order[:number])
+        tables = [dataset.select_records(np.r_[order[:number], order[number + part :: 2]]) for part in (0, 1)]
+        for sanitizer in sanitizers:
+            try:
+                first, second = (sanitizer.sanitize(each, rng=seed).publish()[0] for each in tables)
+                simple, joint = Homogeneity(target).fit(first), Composition(target).given(second).fit(first)
+            except (SanitizationError, Unreadable):
+                continue
+            row = make_row_builder(dataset, sanitizer, seed, min_count)
+            for attack in (simple, joint):
+                rows += _build_rows(row, target, IN_RELEASE, _attack_people(attack, both.table))
+    return tidy(rows)
+
+
+class Findings(NamedTuple):
+    """The success of an adversary about m people, as boolean arrays (m,).
+
+    `guess` states whether the guess is right, `certain` whether the adversary calls a value certain, and `chance`
+    whether a guess without the release is right.
+    """
+
+    adversary: str
+    guess: BoolArray
+    certain: BoolArray
+    chance: BoolArray
+
+
+def _attack_people(attack: ValueAttack[Any], table: pd.DataFrame) -> Findings:
+    true = table[attack.target].astype(str).to_numpy()
+    chance = attack.baseline(table) == true
+    return Findings(attack.called, attack.predict(table) == true, attack.certain(table), chance)
+
+
+def _list_findings(
+    simple: Homogeneity, published: Published, members: Dataset, sanitizer: Sanitizer, table: pd.DataFrame,
+    known: BoolArray,
+) -> Iterator[Findings]:  # fmt: skip
+    """Yield the findings of each adversary who has one release."""
+    target = simple.target
+    yield _attack_people(simple, table)
+    # A value that the release does not contain has a column of zeros.
+    posterior = np.pad(simple.posterior(table), ((0, 0), (0, 1)))
+    prior = np.tile([*simple.prior, 0], (len(table), 1))
+    true = pd.Index(simple.values).get_indexer(table[target].astype(str))
+    (guess, certain), (chance, _) = (exclude_values(each, true, EXCLUDED) for each in (posterior, prior))
+    yield Findings(BACKGROUND, guess, certain & guess, chance)
+    yield _attack_people(Corruption(target).given(members.table[known]).fit(published), table)
+    if isinstance(sanitizer, ModelBasedSanitizer):
+        register = members.table[members.schema.quasi_identifiers]
+        with contextlib.suppress(UsageError, Unreadable):  # it is not known how the sanitizer stops
+            yield _attack_people(Minimality(target).given(sanitizer, register).fit(published), table)
+
+
+@validated
+def exclude_values(posterior: FloatArray, true: IntArray, excluded: int) -> tuple[BoolArray, BoolArray]:
+    """Return whether each person's value is guessed correctly, and is certain, if false values can be excluded.
+
+    The adversary excludes the false values with the highest probabilities, which is the worst case.
+
+    Parameters
+    ----------
+    posterior : float array (m, values)
+        The probability of each value for each person.
+    true : integer array (m,)
+        The position of the true value of each person; -1 is the last position.
+    excluded : int
+        The number of false values that the adversary excludes.
+
+    Returns
+    -------
+    two boolean arrays (m,)
+    """
+    true = np.where(true < 0, posterior.shape[1] - 1, true)
+    own = np.take_along_axis(posterior, true[:, None], axis=1)[:, 0]
+    false = posterior.copy()
+    np.put_along_axis(false, true[:, None], 0, axis=1)
+    left = np.sort(false, axis=1)[:, ::-1][:, excluded:]
+    most = left.max(axis=1, initial=0)
+    return own > most, (own > 0) & (most == 0)
+
+
+def _build_rows(row: Callable[..., Row], target: str, variant: str, found: Findings) -> list[Row]:
+    """Return the two rows of an adversary. Raises AssertionError if a value of a member is certain and wrong."""
+    if variant == IN_RELEASE and (found.certain & ~found.guess).any():
+        raise AssertionError(f"the attack '{found.adversary}' called a wrong value certain")
+    n, rows = len(found.guess), []
+    numbers = (("value_guess", found.guess, found.chance), ("value_certain", found.certain & found.guess, None))
+    for measure, is_right, is_chance in numbers:
+        people, chance = int(is_right.sum()), 0 if is_chance is None else int(is_chance.sum())
+        own = dict(of=n, baseline=ReportedCount(chance, n), target=target, variant=variant, miner=found.adversary)
+        rows.append(row(measure, ReportedCount(people, n, wilson(people, n)), **own))
+    return rows
