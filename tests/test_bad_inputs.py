@@ -569,6 +569,7 @@ ACCEPTED = {
     "sanitizers.*.dimensions": {"huge"}, "sanitizers.*.iterations": {"huge"}, "sanitizers.*.known": {"huge"},
     "sanitizers.*.samples": {"huge"}, "sanitizers.*.imputations": {"huge"}, "attacks.*.people": {"huge"},
     "attacks.*.steps": {"huge"},
+    "attacks.*.draws": {"huge"},
     "answers.perturbation.people": {"huge"},
     # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.
     "seed": {"zero", "huge"}, "rng": {"none", "zero", "huge"}, "start": {"none", "huge"},

@@ -69,7 +69,7 @@ from privnb.publishing import leaks
 from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose_notebooks, notebooks_folder
-from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Suppress
+from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Mondrian, Suppress
 from privnb.sanitizers.tables_and_rules import cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]

@@ -48,7 +48,7 @@ class Register(NamedTuple):
 
 
 class Posteriors(NamedTuple):
-    """What the attack learned: the groups of the release, and the distribution of each combination of the register.
+    """The result of the attack: the groups of the release, and the distribution of each combination of the register.
 
     `combinations` holds the distinct quasi-identifiers, and `shares` the probability of each value for a person with
     them: a float array (cells, values). Without a register, both are None.
