@@ -562,6 +562,7 @@ ACCEPTED = {
     "sanitizers.GeometricPerturbation.sigma": {"half", "huge"}, "sanitizers.LognormalNoise.sigma": {"half", "huge"},
     "sanitizers.ResilientPerturbation.least": {"half"}, "sanitizers.ResilientPerturbation.most": {"half", "huge"},
     "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},
+    "attacks.RankWindowLinkage.p": {"half"},
     "sanitizers.Rounding.base": {"half", "huge", "dict"}, "sanitizers.HybridMasking.share": {"zero"},
     "sanitizers.TopBottomCoding.bottom": {"dict"}, "sanitizers.TopBottomCoding.top": {"dict"},
     "attacks.*.within": {"half", "huge"},

@@ -80,6 +80,11 @@ def above(name: str, value: Any, least: float, why: str) -> Any:
     return check_fit(name, value, is_number(value) and value > least, f"a number above {least:.4g} ({why})")
 
 
+def percentage(name: str, value: Any) -> Any:
+    """Raise ValueError unless `value` is a percentage above 0 and at most 100."""
+    return check_fit(name, value, is_number(value) and 0 < value <= 100, "a percentage above 0 and at most 100")
+
+
 def share(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a share above 0 and at most 1."""
     return check_fit(name, value, is_number(value) and 0 < value <= 1, "a share above 0 and at most 1")

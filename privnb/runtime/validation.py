@@ -224,6 +224,7 @@ def instead(kind: type, hint: str) -> Check:
 Number = Annotated[float, expect.number]
 Positive = Annotated[float, expect.positive]
 Share = Annotated[float, expect.share]  # above 0 and at most 1
+Percentage = Annotated[float, expect.percentage]  # above 0 and at most 100
 Probability = Annotated[float, expect.share_or_none]  # from 0 to 1
 Count = Annotated[int, at_least(1)]
 Seed = Annotated[int, at_least(0)]

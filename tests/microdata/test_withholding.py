@@ -40,6 +40,7 @@ from privnb.evaluation.experiments import (
     aggregate_attacks,
     bucket_attack,
     informed_adversaries,
+    masking_attack,
     mining_results,
     noise_removal,
     personalized_privacy,
@@ -69,7 +70,7 @@ from privnb.publishing import leaks
 from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose_notebooks, notebooks_folder
-from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Mondrian, Suppress
+from privnb.sanitizers import FullDomain, Identity, KMember, MadeElsewhere, Mondrian, RankSwapping, Suppress
 from privnb.sanitizers.tables_and_rules import cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]
@@ -191,6 +192,7 @@ ASKED = {  # every function that takes the limit
     "compare_trees": lambda limit: mining_results.compare_trees(CLINIC, [5], min_count=limit),
     "compare_own_k": lambda limit: personalized_privacy.compare_own_k(CLINIC, [0.1], (2, 5), min_count=limit),
     "compare_guards": lambda limit: personalized_privacy.compare_guards(CLINIC, [0.1], 0.5, 5, min_count=limit),
+    "compare_linkage": lambda limit: masking_attack.compare_linkage(CLINIC, [RankSwapping()], min_count=limit),
     "attack_margins": lambda limit: aggregate_attacks.attack_margins(CLINIC, min_count=limit),
     "attack_one_release": lambda limit: informed_adversaries.attack_one_release(
         CLINIC, [Mondrian(2)], "diagnosis", min_count=limit

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.columns import decode_column
 from privnb.microdata.rows import Microdata
-from privnb.runtime import expect
-from privnb.runtime.errors import UsageError
 from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Percentage
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.eligibility import require_quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, find_gaps, to_steps
-
-
-def _per_cent(name: str, value: Any) -> None:
-    if not (expect.is_number(value) and 0 < value <= 100):
-        raise UsageError(f"{name} must be a percentage above 0 and at most 100; got {expect.describe_value(value)}.")
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class RankSwapping(Masking):
     Census 1996; Aggarwal and Yu 2008, section 3.3.3; section 3.6.1 recommends p of about 15.
     """
 
-    p: Annotated[float, _per_cent] = 15
+    p: Percentage = 15
     title = "Rank swapping"
     randomized = True
 
