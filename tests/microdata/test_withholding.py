@@ -45,6 +45,7 @@ from privnb.evaluation.experiments import (
     noise_removal,
     personalized_privacy,
     perturbation,
+    recoding_attack,
     reconstruction,
     users_and_adversaries,
 )
@@ -193,6 +194,7 @@ ASKED = {  # every function that takes the limit
     "compare_own_k": lambda limit: personalized_privacy.compare_own_k(CLINIC, [0.1], (2, 5), min_count=limit),
     "compare_guards": lambda limit: personalized_privacy.compare_guards(CLINIC, [0.1], 0.5, 5, min_count=limit),
     "compare_linkage": lambda limit: masking_attack.compare_linkage(CLINIC, [RankSwapping()], min_count=limit),
+    "attack_recoding_runs": lambda limit: recoding_attack.attack_recoding_runs(CLINIC, min_count=limit),
     "attack_margins": lambda limit: aggregate_attacks.attack_margins(CLINIC, min_count=limit),
     "attack_one_release": lambda limit: informed_adversaries.attack_one_release(
         CLINIC, [Mondrian(2)], "diagnosis", min_count=limit
