@@ -104,6 +104,8 @@ def compare_linkage(
     ------
     ValueError
         If the table has several records per person, or if no attack knows the method of a sanitizer.
+    AssertionError
+        If the attack excludes the own row of a person.
     """
     if dataset.people is not None:
         raise UsageError(
@@ -177,6 +179,8 @@ def _compare(
     rows = [linked(_report(share * len(key), len(key)), knows=knows, miner=attack.called)
             for share, knows, attack in shares]  # fmt: skip
     if isinstance(informed, CandidateLinkage):
+        if not informed.has_candidate(inside.table.iloc[np.sort(key)], informed.truth(inside, key)).all():
+            raise AssertionError(f"the attack '{informed.called}' excluded a person's own row")
         for variant, people in ((IN_RELEASE, inside), (OTHERS, outside)):
             single, n = int((informed.count_candidates(people.table) == 1).sum()), len(people)
             rows.append(row("single_candidate", _report(single, n), variant=variant, knows=METHOD, of=n, baseline=0,

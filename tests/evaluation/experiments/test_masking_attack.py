@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from support import person_key
 
+from privnb.attacks import RankWindowLinkage
 from privnb.datasets.dataset import Dataset
+from privnb.evaluation.experiments import masking_attack
 from privnb.evaluation.experiments.masking_attack import (
     EVERYBODY,
     IN_RELEASE,
@@ -80,6 +82,12 @@ def test_rows_have_baselines_intervals_and_different_keys(results):
     assert ((shown.low <= shown.value) & (shown.value <= shown.high)).all()
     assert (results[results.measure == "people_linked"].baseline == 1 / 150).all()
     assert set(results[results.knows == EVERYBODY].sanitizer) == {"UnivariateMicroaggregation", "Microaggregation"}
+
+
+def test_a_false_exclusion_is_an_error(firms, monkeypatch):
+    monkeypatch.setattr(masking_attack, "build_informed_attack", lambda *_: RankWindowLinkage(p=2))
+    with pytest.raises(AssertionError, match="excluded a person's own row"):
+        compare_linkage(firms, [RankSwapping(30)], tuple(NAMES))
 
 
 def test_few_people_are_withheld(firms):
