@@ -33,6 +33,7 @@ OWN = [
     "10_every_setting",
     "11_perturbation",
     "12_undo_noise",
+    "14_informed_adversary",
     "15_release_card",
     "16_results_and_tables",
     "17_my_own_k",

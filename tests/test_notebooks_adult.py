@@ -17,7 +17,7 @@ RECORDS = 300
 # Those of the papers, which an owner's report has not, and those with cells of the papers' table.
 PAPERS = [
     "00_twelve_people", "02_sanitize", "03_utility", "05_brickell_shmatikov", "06_li_li", "07_askari_channel",
-    "11_perturbation", "12_undo_noise", "13_frontier", "16_results_and_tables",
+    "11_perturbation", "12_undo_noise", "13_frontier", "14_informed_adversary", "16_results_and_tables",
 ]  # fmt: skip
 
 

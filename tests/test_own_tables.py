@@ -23,6 +23,7 @@ PAGES = [
     "10_every_setting",
     "11_perturbation",
     "12_undo_noise",
+    "14_informed_adversary",
     "15_release_card",
     "16_results_and_tables",
     "17_my_own_k",
@@ -32,7 +33,7 @@ PEOPLE = 120
 # The first that is sensitive of many columns must be a number, and of the table with gaps a number alone is.
 KINDS = [kind for kind in own_tables.KINDS if kind != "numeric-sensitive"]
 SILENT = {
-    "no-sensitive": [*ABOUT_SENSITIVE, "16_results_and_tables", "17_my_own_k"],
+    "no-sensitive": [*ABOUT_SENSITIVE, "14_informed_adversary", "16_results_and_tables", "17_my_own_k"],
     "no-quasi-identifier": PAGES[1:],
     "one-category": ["12_undo_noise"],
 }

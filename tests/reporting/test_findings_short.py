@@ -9,6 +9,7 @@ from privnb.runtime.wording import line
 EMPTY = tidy([])
 WITHOUT_ROWS = {
     "given_away": lambda: findings.disclosed_models(EMPTY),
+    "informed": lambda: findings.informed_adversaries(EMPTY),
     "own_wishes": lambda: findings.personal_wishes(EMPTY, (5, 50)),
     "recovered": lambda: findings.noise_removal(EMPTY),
     "search": lambda: findings.search(None, 0, None),

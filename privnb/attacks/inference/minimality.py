@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
@@ -25,7 +25,7 @@ from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Randomness, validated
 
-TABLES = 2_000  # contingency tables of a class that are enumerated; of larger classes, tables are drawn at random
+TABLES = 1_000  # contingency tables of a class that are enumerated; of larger classes, tables are drawn at random
 FEWEST = 20  # drawn tables that fit the release; with fewer, the attack learns nothing about the class
 
 
@@ -274,11 +274,14 @@ def _infer(
     place = np.full(len(cells.people), -1)
     place[own] = np.arange(len(own))
     for refinement in refinements:
-        parts = np.zeros((int(refinement.parts.max()) + 1, len(own)), dtype=np.int64)
-        parts[refinement.parts, place[refinement.cells]] = 1
-        stays = test.violates(np.einsum("pc,tcv->tpv", parts, tables))
+        size = int(refinement.parts.max()) + 1, len(own)
+        members = np.ones(len(refinement.parts), dtype=np.int64), (refinement.parts, place[refinement.cells])
+        parts = csr_array(members, shape=size) @ tables.transpose(1, 0, 2).reshape(len(own), -1)
+        stays = test.violates(parts.reshape(size[0], len(tables), -1).transpose(1, 0, 2))
         tables, weights = tables[stays], weights[stays]
-    if not len(tables) or (not exact and len(tables) < FEWEST):
+        if not len(tables):
+            return None
+    if not exact and len(tables) < FEWEST:
         return None
     found: FloatArray = np.tensordot(weights, tables, 1) / weights.sum() / people[:, None]
     # A value that no drawn assignment gives to a cell is rare there, but not excluded.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from privnb.attacks.base import Attack
 from privnb.attacks.linkage.linkage import Linkage
@@ -18,8 +18,6 @@ from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.validation import validated
-
-CHUNK = 1024  # groups of people whose candidate rows are unpacked at a time
 
 Learned = TypeVar("Learned")
 Target = Annotated[str, lambda name, value: expect.text(name, value, "a sensitive attribute")]
@@ -76,11 +74,13 @@ class ValueGroups(NamedTuple):
     def weigh(self, known: pd.DataFrame) -> csr_array:
         """Return the number of rows in each group that fit each known person, as a sparse array (m, groups)."""
         index, bits = self.linkage.fits(known)
-        parts = []
-        for start in range(0, len(bits), CHUNK):
-            fit = np.unpackbits(bits[start : start + CHUNK].view(np.uint8), axis=1, count=self.rows.shape[0])
-            parts.append(csr_array(fit.astype(float)) @ self.rows)
-        return vstack(parts, format="csr")[index]
+        words = bits.view(np.uint64)  # most of them are 0: a person fits few classes
+        group, word = np.nonzero(words)
+        inside = np.unpackbits(words[group, word].view(np.uint8)).reshape(-1, 64)
+        entry, bit = np.nonzero(inside)
+        shape = len(bits), self.rows.shape[0]
+        fit = csr_array((np.ones(len(entry)), (group[entry], word[entry] * 64 + bit)), shape=shape)
+        return csr_array(fit @ self.rows)[index]
 
     def share(self, known: pd.DataFrame, counts: IntArray | FloatArray | None = None) -> FloatArray:
         """Return the share of each value among the rows that fit each known person, as a float array (m, values).

@@ -5,8 +5,7 @@ control shows how much of the success is due to what the release states about th
 the people in the release is due to their records.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,22 +14,25 @@ import pandas as pd
 from privnb.attacks import Composition, Corruption, Homogeneity, Minimality
 from privnb.attacks.inference.value_attack import ValueAttack
 from privnb.datasets.dataset import Dataset, Portion
+from privnb.evaluation.attributes import choose_target
 from privnb.evaluation.experiments.bucket_attack import IN_RELEASE, OTHERS
-from privnb.evaluation.results import Row, make_row_builder, tidy
+from privnb.evaluation.parameters import parse_number, parse_numbers
+from privnb.evaluation.results import SETTING_COLUMNS, Results, Row, average_seeds, make_row_builder, tidy
 from privnb.measures.base import register_measure
 from privnb.measures.intervals import wilson
-from privnb.microdata.release import Published
 from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount, ReportedCount
+from privnb.privacy_models import FrequencyDiversity, KAnonymity, TCloseness
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import AttributeName, Seeds, validated
-from privnb.sanitizers import SanitizationError
+from privnb.sanitizers import Anatomy, Identity, Mondrian, SanitizationError, Suppress, TopDownSpecialization
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer
 
 EXCLUDED = 2  # false values that the adversary with background knowledge can exclude
+SIMPLE, IN_BOTH = Homogeneity.title, "people in both releases"
 BACKGROUND = f"background knowledge, {EXCLUDED} values excluded"
 
 register_measure(
@@ -57,6 +59,45 @@ Sanitizers = Annotated[Sequence[Sanitizer], lambda name, value: expect.all_of(na
 
 
 @validated
+def build_attacked_family(
+    dataset: Dataset,
+    target: AttributeName,
+    *,
+    k: str | float = "2, 5, 50",
+    l: str | float = 2,  # noqa: E741 - the field's letters
+    t: str | float = 0.2,
+) -> list[Sanitizer]:
+    """Return sanitizers whose releases are attacked: the two reference sanitizers, and methods with classes or buckets.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : str
+        A sensitive attribute.
+    k, l, t : str, int or float
+        One number, or several numbers separated by commas: the bounds of k-anonymity; of l-diversity, which limits the
+        share of each value in a class to 1/l; and of t-closeness.
+
+    Raises
+    ------
+    NotForThisTable
+        If the table has no quasi-identifier.
+    """
+    choose_target(dataset)  # nobody is known without a quasi-identifier
+    ks, ls, ts = parse_numbers("K", k, int), parse_numbers("L", l, parse_number), parse_numbers("T", t, parse_number)
+    diverse = [FrequencyDiversity(each, target) for each in ls]
+    return [
+        Identity(),
+        *(Mondrian(KAnonymity(each)) for each in ks),
+        *(Mondrian(model) for model in diverse),
+        *(Mondrian(TCloseness(each, target)) for each in ts),
+        *(TopDownSpecialization(model, workload=target) for model in diverse),
+        *(Anatomy(int(each), target) for each in ls),
+        Suppress(),
+    ]
+
+
+@validated
 def attack_one_release(
     dataset: Dataset,
     sanitizers: Sanitizers,
@@ -76,7 +117,7 @@ def attack_one_release(
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-        Sanitizers whose releases have equivalence classes or buckets; others have no rows.
+        Sanitizers; a release without equivalence classes and buckets has a row that states the reason.
     target : str
         A sensitive attribute.
     corrupted : float
@@ -96,16 +137,21 @@ def attack_one_release(
     for seed in range(1, seeds + 1):
         members, others = dataset.split(0.5, rng=seed)
         for sanitizer in sanitizers:
+            row = make_row_builder(dataset, sanitizer, seed, min_count)
             try:
                 published = sanitizer.sanitize(members, rng=seed).publish()[0]
                 simple = Homogeneity(target).fit(published)
-            except (SanitizationError, Unreadable):
+            except (SanitizationError, Unreadable) as error:
+                rows.append(_build_failure(row, target, SIMPLE, error))
                 continue
-            row = make_row_builder(dataset, sanitizer, seed, min_count)
             is_known = np.random.default_rng(seed).random(len(members)) < corrupted
-            for variant, asked, is_asked in ((IN_RELEASE, members, ~is_known), (OTHERS, others, slice(None))):
-                table = asked.table[is_asked]
-                for found in _list_findings(simple, published, members, sanitizer, table, is_known):
+            attacks: list[ValueAttack[Any]] = [simple, Corruption(target).given(members.table[is_known]).fit(published)]
+            try:
+                attacks.append(_assume_minimality(target, sanitizer, members).fit(published))
+            except (UsageError, Unreadable) as error:
+                rows.append(_build_failure(row, target, Minimality.title, error))
+            for variant, table in ((IN_RELEASE, members.table[~is_known]), (OTHERS, others.table)):
+                for found in [*(_attack_people(each, table) for each in attacks), _exclude_values(simple, table)]:
                     rows += _build_rows(row, target, variant, found)
     return tidy(rows)
 
@@ -126,7 +172,7 @@ def attack_two_releases(
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-        Sanitizers whose releases have equivalence classes or buckets; others have no rows.
+        Sanitizers; a release without equivalence classes and buckets has a row that states the reason.
     target : str
         A sensitive attribute.
     shared : float
@@ -140,8 +186,8 @@ def attack_two_releases(
     Returns
     -------
     DataFrame
-        The rows `value_guess` and `value_certain` for each sanitizer and seed; the `miner` is the composition attack,
-        or the homogeneity attack on the first release alone.
+        The rows `value_guess` and `value_certain` for each sanitizer and seed, with the `variant` "people in both
+        releases"; the `miner` is the composition attack, or the homogeneity attack on the first release alone.
     """
     rows: list[Row] = []
     for seed in range(1, seeds + 1):
@@ -150,14 +196,15 @@ def attack_two_releases(
         both = dataset.select_records(order[:number])
         tables = [dataset.select_records(np.r_[order[:number], order[number + part :: 2]]) for part in (0, 1)]
         for sanitizer in sanitizers:
+            row = make_row_builder(dataset, sanitizer, seed, min_count)
             try:
                 first, second = (sanitizer.sanitize(each, rng=seed).publish()[0] for each in tables)
                 simple, joint = Homogeneity(target).fit(first), Composition(target).given(second).fit(first)
-            except (SanitizationError, Unreadable):
+            except (SanitizationError, Unreadable) as error:
+                rows.append(_build_failure(row, target, Composition.title, error))
                 continue
-            row = make_row_builder(dataset, sanitizer, seed, min_count)
             for attack in (simple, joint):
-                rows += _build_rows(row, target, IN_RELEASE, _attack_people(attack, both.table))
+                rows += _build_rows(row, target, IN_BOTH, _attack_people(attack, both.table))
     return tidy(rows)
 
 
@@ -176,28 +223,56 @@ class Findings(NamedTuple):
 
 def _attack_people(attack: ValueAttack[Any], table: pd.DataFrame) -> Findings:
     true = table[attack.target].astype(str).to_numpy()
-    chance = attack.baseline(table) == true
-    return Findings(attack.called, attack.predict(table) == true, attack.certain(table), chance)
+    posterior = attack.posterior(table)
+    guess = (attack.values[posterior.argmax(axis=1)] == true) & posterior.any(axis=1)
+    return Findings(attack.called, guess, (posterior > 0).sum(axis=1) == 1, attack.baseline(table) == true)
 
 
-def _list_findings(
-    simple: Homogeneity, published: Published, members: Dataset, sanitizer: Sanitizer, table: pd.DataFrame,
-    known: BoolArray,
-) -> Iterator[Findings]:  # fmt: skip
-    """Yield the findings of each adversary who has one release."""
-    target = simple.target
-    yield _attack_people(simple, table)
+def _exclude_values(simple: Homogeneity, table: pd.DataFrame) -> Findings:
+    """Return the findings of the adversary with background knowledge."""
     # A value that the release does not contain has a column of zeros.
     posterior = np.pad(simple.posterior(table), ((0, 0), (0, 1)))
     prior = np.tile([*simple.prior, 0], (len(table), 1))
-    true = pd.Index(simple.values).get_indexer(table[target].astype(str))
+    true = pd.Index(simple.values).get_indexer(table[simple.target].astype(str))
     (guess, certain), (chance, _) = (exclude_values(each, true, EXCLUDED) for each in (posterior, prior))
-    yield Findings(BACKGROUND, guess, certain & guess, chance)
-    yield _attack_people(Corruption(target).given(members.table[known]).fit(published), table)
-    if isinstance(sanitizer, ModelBasedSanitizer):
-        register = members.table[members.schema.quasi_identifiers]
-        with contextlib.suppress(UsageError, Unreadable):  # it is not known how the sanitizer stops
-            yield _attack_people(Minimality(target).given(sanitizer, register).fit(published), table)
+    return Findings(BACKGROUND, guess, certain & guess, chance)
+
+
+def _assume_minimality(target: str, sanitizer: Sanitizer, members: Dataset) -> Minimality:
+    """Return the attack that knows the sanitizer. Raises UsageError for a sanitizer that does not stop at the bound."""
+    if not isinstance(sanitizer, ModelBasedSanitizer):
+        raise UsageError(
+            f"{type(sanitizer).__name__} does not stop at the bound of a privacy model, so the attack does not apply. "
+            "Choose a release of Mondrian, FullDomain or TopDownSpecialization."
+        )
+    return Minimality(target).given(sanitizer, members.table[members.schema.quasi_identifiers])
+
+
+def _build_failure(row: Callable[..., Row], target: str, attack: str, error: Exception) -> Row:
+    """Return a row that states why an attack has no number."""
+    status = "not possible" if isinstance(error, SanitizationError) else "refused"
+    own = dict(target=target, variant=IN_RELEASE, miner=attack, status=status, reason=str(error))
+    return row("value_guess", np.nan, **own)
+
+
+@validated
+def compare_with_control(results: Results) -> pd.DataFrame:
+    """Return the mean over seeds of each number about people in releases, with the column `others`, the control.
+
+    The column `excess` is the part of the value that exceeds both the control and the guess without the release by an
+    adversary with the same knowledge.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results with the variants of `attack_one_release` and `attack_two_releases`.
+    """
+    rows = average_seeds(results)
+    key = ["dataset", *SETTING_COLUMNS, "measure", "miner", "target"]
+    control = rows[rows.variant == OTHERS].set_index(key).value
+    rows = rows[rows.variant.isin([IN_RELEASE, IN_BOTH]) & rows.value.notna()]
+    others = control.reindex(pd.MultiIndex.from_frame(rows[key])).to_numpy()
+    return rows.assign(others=others, excess=rows.value - np.fmax(others, rows.baseline))
 
 
 @validated
@@ -230,7 +305,7 @@ def exclude_values(posterior: FloatArray, true: IntArray, excluded: int) -> tupl
 
 def _build_rows(row: Callable[..., Row], target: str, variant: str, found: Findings) -> list[Row]:
     """Return the two rows of an adversary. Raises AssertionError if a value of a member is certain and wrong."""
-    if variant == IN_RELEASE and (found.certain & ~found.guess).any():
+    if variant != OTHERS and (found.certain & ~found.guess).any():
         raise AssertionError(f"the attack '{found.adversary}' called a wrong value certain")
     n, rows = len(found.guess), []
     numbers = (("value_guess", found.guess, found.chance), ("value_certain", found.certain & found.guess, None))

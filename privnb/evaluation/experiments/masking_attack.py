@@ -39,7 +39,7 @@ register_measure(
     title="People linked to their masked row",
     sentence="This is the mean probability, over people, that an adversary who knows the values of a person links the "
     "person to their own masked row.",
-    source="Winkler, PSD 2004; Nin, Herranz, Torra, Data & Knowledge Engineering 2008",
+    source="after the idea of Winkler, PSD 2004, and Nin, Herranz, Torra, DKE 64(1), 2008; the candidate sets are ours",
     unit="share of people",
     format="{:%}",
     baseline="a row at random",
@@ -50,11 +50,16 @@ register_measure(
     title="People with a single candidate row",
     sentence="This is the share of people for whom an adversary who knows the masking method excludes all rows except "
     "one. Such a person is linked with certainty, if the person is in the release.",
-    source="Nin, Herranz, Torra, Data & Knowledge Engineering 64(1), 2008",
+    source="after the idea of Nin, Herranz, Torra, DKE 64(1), 2008; the candidate sets are ours",
     unit="share of people",
     format="{:%}",
     baseline="no row can be excluded without the release",
 )
+
+
+def build_masked_family() -> list[Sanitizer]:
+    """Return masking methods whose mechanism can be used against them."""
+    return [RankSwapping(p) for p in (5, 15)] + [UnivariateMicroaggregation(25), Microaggregation(10)]
 
 
 @validated

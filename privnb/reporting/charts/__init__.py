@@ -8,6 +8,7 @@ from privnb.reporting.charts.columns import column_changes, column_table, column
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier, risk_utility
 from privnb.reporting.charts.grid import every_number, every_setting
+from privnb.reporting.charts.informed import informed_gains, strongest_attacks
 from privnb.reporting.charts.lines import by_wishes, counts_known, distributions, lines
 from privnb.reporting.charts.looks import COLOURS, V5, WIDTH
 from privnb.reporting.charts.owner import choices, declines
@@ -17,8 +18,8 @@ from privnb.reporting.charts.tables import efficient, table, which
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
     "column_changes", "column_table", "columns", "contributions", "counts_known", "declines", "distributions",
-    "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside",
-    "lines", "loss_by_cap", "loss_by_people", "merge_small", "people", "plane",
+    "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit",
+    "informed_gains", "inside", "lines", "loss_by_cap", "loss_by_people", "merge_small", "people", "plane",
     "population_uniqueness", "published_models", "recovery",
-    "risk_utility", "setup", "spans", "table", "uniqueness", "which", "within_caps",
+    "risk_utility", "setup", "spans", "strongest_attacks", "table", "uniqueness", "which", "within_caps",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ the results do not show.
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions
 from privnb.reporting.findings.disclosed_models import disclosed_models
 from privnb.reporting.findings.frontier import publication, search
+from privnb.reporting.findings.informed import informed_adversaries
 from privnb.reporting.findings.owner import owner_choice, utility_declines
 from privnb.reporting.findings.personal_wishes import personal_wishes
 from privnb.reporting.findings.perturbation import noise_removal, perturbation
@@ -28,6 +29,7 @@ __all__ = [
     "compared_releases",
     "disclosed_models",
     "every_setting",
+    "informed_adversaries",
     "mined_predictions",
     "noise_removal",
     "one_setting",
