@@ -4,8 +4,9 @@ The choice is computed from tidy results. A release is represented by a vector: 
 release whose risk is unknown does not meet a cap on that risk.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from privnb.measures.base import measure_facts
 from privnb.measures.disclosure.certainty import CERTAINTY
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.populations import SUPPORT
-from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import join_names
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
@@ -320,7 +321,8 @@ def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
         If there are several sensitive attributes or groups, `target` and `group` are those with the worst number.
         `value` is a mean over seeds; `low` and `high` are the ends of its 95% interval, which are equal if the number
         is exact and NaN if the number is unknown. `baseline` and `seeds` are the baseline and the number of seeds.
-        `cap` is NaN for the loss. `reason` is why the number is unknown, and `whys` holds the reasons why the release
+        `adversary` is "knows the algorithm" if the numbers are those of this adversary, and else empty. `cap` is NaN
+        for the loss. `reason` is why the number is unknown, and `whys` holds the reasons why the release
         is ruled out by its loss, as a tuple of `Reason`.
     """
     made = results.drop_duplicates(SETTING_COLUMNS).reset_index(drop=True)
@@ -334,8 +336,9 @@ def compute_vectors(results: Results, policy: Policy) -> pd.DataFrame:
     losses, rows, read = _losses(results, [*names], policy), [], results[READ]
     for key, name in names.items():
         for cap in policy.caps:
-            rows.append({**name, **read_at_cap(read.iloc[of.get((*key, cap.measure), [])], cap), "whys": ()})
-        rows.append({**name, "axis": LOSS, "measure": "", "target": "", "group": "", "cap": np.nan, **losses[key]})
+            rows.append({**name, **read_at_policy_cap(partial(_pick, read, of, key), cap, policy), "whys": ()})
+        of_users = {"axis": LOSS, "measure": "", "target": "", "group": "", "adversary": "", "cap": np.nan}
+        rows.append({**name, **of_users, **losses[key]})
     return pd.DataFrame(rows)
 
 
@@ -472,7 +475,8 @@ def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
     dict
         A row of `compute_vectors`, from `axis` on.
     """
-    axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "target": "", "group": ""}
+    axis: Numbers = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "target": "", "group": ""}
+    axis["adversary"] = ""
     there = rows[rows.variant == cap.variant]
     if cap.group == "everybody":
         there = there[there.group == ""]
@@ -492,12 +496,51 @@ def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
         own = {name: column[places] for name, column in columns.items()}
         numbers = _worst_count(own) if cap.counted else _averaged(own, random)
         found.setdefault(targets[places[0]], {})[groups[places[0]]] = numbers
-    worst = []
+    worst = list[Numbers]()
     for target, groups in found.items():
         shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
         group = max(shown, key=lambda group: groups[group]["high"])
         worst.append({"target": target if len(found) > 1 else "", "group": group, **groups[group]})
-    return {**axis, **max(worst, key=lambda each: (np.isnan(each["high"]), each["high"]))}
+    worst_numbers: Numbers = max(worst, key=_badly)
+    return {**axis, **worst_numbers}
+
+
+def read_at_policy_cap(select: Callable[[str], pd.DataFrame], cap: Cap, policy: Policy) -> Numbers:
+    """Return the numbers of one release for one cap, for the strongest adversary whom the policy names.
+
+    If no attack by an informed adversary on the release is known, the numbers are those of the adversary who knows the
+    quasi-identifiers. If such an attack was not tried or cannot reason about the algorithm, the risk is unknown.
+
+    Parameters
+    ----------
+    select : function
+        A function that returns the rows of the release for a measure.
+    cap : Cap
+    policy : Policy
+
+    Returns
+    -------
+    dict
+        The result of `read_at_cap`.
+    """
+    naive = read_at_cap(select(cap.measure), cap)
+    if not (policy.is_informed and cap.informed_measure):
+        return naive
+    rows = select(cap.informed_measure)
+    attacked, adversary = rows[rows.status != "refused"], {"adversary": policies.KNOWS_ALGORITHM}
+    if rows.empty:
+        return naive | _unknown(f"{measure_facts(cap.informed_measure).phrase} was not measured") | adversary
+    if attacked.empty:
+        return naive
+    return max((naive, read_at_cap(attacked, cap) | adversary), key=_badly)  # the naive numbers if both are equal
+
+
+def _pick(read: pd.DataFrame, of: Mapping[Any, IntArray], key: Release, measure: str) -> pd.DataFrame:
+    return read.iloc[of.get((*key, measure), [])]
+
+
+def _badly(numbers: Numbers) -> tuple[bool, float]:
+    return bool(np.isnan(numbers["high"])), numbers["high"]
 
 
 def risk_sort_key(value: float, high: float, baseline: float) -> tuple[bool, bool, float, float]:
@@ -662,6 +705,7 @@ def why_broken(row: Any) -> Reason:
     """Return why a release does not meet a cap; `row` is the result of `read_at_cap`."""
     surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only the bound exceeds the cap
     named = {"risk": name_risk(row), "cap": float(row.cap), "is_surely_above": bool(surely)}
+    named |= {"adversary": row.adversary} if row.adversary else {}
     if np.isnan(row.high):
         return Reason.of(CAP, **named, why=row.reason.rstrip("."))
     value, low, high = (None if np.isnan(each) else float(each) for each in (row.value, row.low, row.high))

@@ -27,7 +27,16 @@ from privnb.decision.explanation import LOSSES, count_ruled_out, explain_rule
 from privnb.decision.frameworks import CRITERIA
 from privnb.decision.policies import Policy
 from privnb.decision.policy_changes import explain_changed_caps, policy_values
-from privnb.decision.release_risks import ROW, groups_at_risk, list_attributes, mean_and_worst, numbers_of, risk_of
+from privnb.decision.release_risks import (
+    ATTACKED,
+    ROW,
+    groups_at_risk,
+    list_attributes,
+    list_informed,
+    mean_and_worst,
+    numbers_of,
+    risk_of,
+)
 from privnb.decision.signature import Signature
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
@@ -203,6 +212,8 @@ def make_card(
     }
     if attributes := list_attributes(own, schema.sensitive, decision.policy):
         content["attributes"] = attributes
+    if informed := list_informed(own):
+        content["informed"] = informed
     if signature is not None:
         content["signed"] = signature.facts()
     again = add_months(made, decision.policy.measure_again_after)
@@ -410,8 +421,9 @@ def _not_tried(own: pd.DataFrame, schema: Schema, done: Part, previous: str = ""
             yield {"kind": "risk_not_measurable", "subject": risk}
     for name in list_unmeasured(own, schema):
         yield {"kind": "attribute_not_measured", "subject": name}
-    if any(how.startswith("bucketized") for how in done["columns"].values()):
-        yield {"kind": "buckets_together", "subject": ""}
+    has_buckets = any(how.startswith("bucketized") for how in done["columns"].values())
+    if all(each["is"] != ATTACKED for each in list_informed(own)):
+        yield {"kind": "buckets_together" if has_buckets else "algorithm", "subject": ""}
     if previous:
         yield {"kind": "third_release", "subject": previous}
     yield from ({"kind": kind, "subject": ""} for kind in NEVER_TRIED[bool(previous) :])

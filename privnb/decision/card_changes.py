@@ -66,7 +66,7 @@ def compare_cards(old: Card, new: Card) -> Part:
 def _caps_of(content: Part) -> list[Any]:
     """Return the conditions of a card's policy."""
     policy = content["policy"]
-    return [policy["name"], policy["caps"], policy["min_class_size"], policy["near_certainty"]]
+    return [policy["name"], policy["caps"], policy["min_class_size"], policy["near_certainty"], policy.get("adversary")]
 
 
 def _settings(old: Part, new: Part) -> Iterator[Part]:

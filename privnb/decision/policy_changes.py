@@ -24,6 +24,8 @@ def policy_values(policy: Policy) -> Part:
     needs = [{"measure": need.measure, "most_lost": need.most_lost, "weight": need.weight} for need in policy.needs]
     large = [need.measure for need in policy.needs] == LARGE
     texts = {name: getattr(policy, name) for name in stated}
+    if policy.is_informed:
+        texts["adversary"] = policy.adversary
     return texts | {"caps": caps, "needs": needs, "about_large_groups": large}
 
 

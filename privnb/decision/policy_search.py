@@ -18,8 +18,8 @@ from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import find_sensitive
 from privnb.evaluation.evaluation_loop import answer_question
 from privnb.evaluation.profiles import ProfileName, find_profile, run_evaluations
-from privnb.evaluation.results import SETTING_COLUMNS, describe_setting, join_results
-from privnb.evaluation.risks import build_questions
+from privnb.evaluation.results import SETTING_COLUMNS, describe_setting, join_results, tidy
+from privnb.evaluation.risks import build_informed_questions, build_questions
 from privnb.evaluation.risks.together import with_previous
 from privnb.evaluation.sanitizer_family import (
     GROUP_UTILITIES,
@@ -278,8 +278,11 @@ def search_policy(
     steps = halving.search_settings(settings, len(dataset), measured)
     tried = [*reference_sanitizers(), *steps[-1][1]]
     sampled_of = records if records > len(dataset) else 0
-    made = decisions[last.records], results[last.records]
-    return PolicySearch(*made, steps, tried, len(known) - len(settings), sampled_of)
+    decision, found = decisions[last.records], results[last.records]
+    if decision.chosen is not None and not policy.is_informed:  # the card states it, and the choice does not need it
+        chosen = next(each for each in tried if find_release_key(each) == tuple(decision.chosen[SETTING_COLUMNS]))
+        found = join_results(found, measure_informed(dataset, chosen, policy, repeats, min_count, store))
+    return PolicySearch(decision, found, steps, tried, len(known) - len(settings), sampled_of)
 
 
 @validated
@@ -320,16 +323,33 @@ def measure_releases(
         for key, why in zip(map(tuple, made[SETTING_COLUMNS].to_numpy()), below, strict=True)
         if refused_too or not why
     }
+    questions = build_questions(dataset, near=policy.near_certainty)
+    if policy.is_informed:
+        questions += build_informed_questions(dataset, near=policy.near_certainty)
     tasks = [
         partial(answer_question, dataset, sanitizer, seed, question, min_count)
         for sanitizer in sanitizers
         if find_release_key(sanitizer) in able
         for seed in range(1, seeds + 1)
-        for question in with_previous(build_questions(dataset, near=policy.near_certainty), previous)
+        for question in with_previous(questions, previous)
         if seed == 1 or sanitizer.randomized or question.stochastic
     ]
     found = run_evaluations({"": tasks}, store, f"measure risks of {len(able)} releases")[""]
     return join_results(found, users).reset_index(drop=True)
+
+
+def measure_informed(
+    dataset: Dataset, sanitizer: Sanitizer, policy: Policy, seeds: int, min_count: int, store: Folder
+) -> pd.DataFrame:
+    """Measure what an adversary who knows the algorithm learns from the releases of one sanitizer."""
+    questions = build_informed_questions(dataset, near=policy.near_certainty)
+    seeds = seeds if sanitizer.randomized else 1
+    tasks = [
+        partial(answer_question, dataset, sanitizer, seed, question, min_count)
+        for seed in range(1, seeds + 1)
+        for question in questions
+    ]
+    return run_evaluations({"": tasks}, store, "attack the chosen release")[""] if tasks else tidy([])
 
 
 def with_possible_needs(dataset: Dataset, policy: Policy) -> Policy:

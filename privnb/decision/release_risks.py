@@ -23,6 +23,7 @@ Part = dict[str, Any]  # plain values
 # The key of a number, which is a mean over seeds and, in each seed, that of the best miner.
 ROW = [name for name in KEY_COLUMNS if name not in ("seed", "miner")]
 NOT_MEASURED, WITHHELD = "not measured", "withheld"  # reasons for an unknown risk; attacks state further ones
+ATTACKED, NO_ATTACK, UNKNOWN = "attacked", "no attack known", "unknown"  # whether an informed adversary attacked
 
 
 def number_of(rows: pd.DataFrame, **more: object) -> Part:
@@ -89,6 +90,48 @@ def list_attributes(own: pd.DataFrame, names: Sequence[str], policy: Policy) -> 
         for name in names
         if len(names) > 1
     ]
+
+
+def list_informed(own: pd.DataFrame) -> list[Part]:
+    """Return what an adversary who knows the algorithm learns about each sensitive attribute; empty if not measured.
+
+    Parameters
+    ----------
+    own : DataFrame
+        The rows of a release in the results.
+
+    Returns
+    -------
+    list of dict
+        For each attribute, its name (`attribute`) and the name of the `attack`, which is empty if there is no attack.
+        `is` is "attacked", "no attack known" or "unknown", and `reason` is why there is no attack. `mean`,
+        `worst_person` and `certain` are the numbers of this adversary, and `naive_mean` and `naive_certain` those of
+        the adversary who knows the quasi-identifiers. `others` is the share of people whose value is guessed correctly
+        from the records of all other people. A number is None if it was not measured.
+    """
+    whole = own[own.group == ""]
+    informed = {risk: (measure, policies.measure_of(risk)) for risk, measure in policies.INFORMED.items()}
+    (attribute, naive), (certain, naive_certain) = informed["attribute"], informed["certainty"]
+    wanted = {
+        "mean": (attribute, ""),
+        "worst_person": (attribute, "largest"),
+        "certain": (certain, ""),
+        "naive_mean": (naive, ""),
+        "naive_certain": (naive_certain, ""),
+        "others": ("guessed_without_them", ""),
+    }
+    found = []
+    for name, rows in whole[whole.measure == attribute].groupby("target", sort=False):
+        of = whole[whole.target == name]
+        numbers = {
+            key: next(iter(numbers_of(of[(of.measure == measure) & (of.variant == variant)])), None)
+            for key, (measure, variant) in wanted.items()
+        }
+        first = rows.iloc[0]
+        stated = {"": ATTACKED, "withheld": ATTACKED, "refused": NO_ATTACK}.get(first.status, UNKNOWN)
+        about = {"attribute": name, "attack": first.miner, "is": stated, "reason": first.reason}
+        found.append(about | numbers)
+    return found
 
 
 def _same_target(number: Part, other: Part) -> bool:
@@ -212,6 +255,7 @@ def _cap(row: Any, cap: policies.Cap, groups: list[Part]) -> Part:
         "lenient": kept and row.high > cap.at_most + ROUNDING,
         "exceeded_in": over if plain else [],
         "unknown": row.reason,
+        **({"adversary": row.adversary} if row.adversary else {}),
     }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from privnb.decision.by_policy import keeps_cap, read_at_cap, why_broken
+from privnb.decision.by_policy import keeps_cap, read_at_policy_cap, why_broken
 from privnb.evaluation.results import REASONS, compute_row_ids, describe_bounds, find_people_counts, name_settings
 from privnb.measures.base import measure_facts
 from privnb.reporting.result_rows import describe_question
@@ -77,9 +77,11 @@ class Measurements(Noun):
         its interval is compared with the cap. An unknown risk exceeds every cap.
         """
         columns = ["risk", "value", "upper end", "cap", "verdict", "why"]
-        rows = []
-        for cap in self.policy.caps if self.policy else ():
-            found = read_at_cap(self.results[self.results.measure == cap.measure], cap)
+        rows: list[tuple[Any, ...]] = []
+        if (policy := self.policy) is None:
+            return pd.DataFrame(rows, columns=columns)
+        for cap in policy.caps:
+            found = read_at_policy_cap(lambda name: self.results[self.results.measure == name], cap, policy)
             row = SimpleNamespace(**found)
             why = "" if keeps_cap(row) else why_broken(row)
             verdict = "kept" if not why else "unknown" if np.isnan(row.high) else "exceeded"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from privnb.decision import policies
 from privnb.evaluation.evaluation_loop import MeasureQuestion, Question, ask, build_measure_questions
-from privnb.evaluation.risks import build_questions
+from privnb.evaluation.risks import build_informed_questions, build_questions
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
@@ -140,7 +140,10 @@ class SanitizedTable(Noun):
         """
         read = None if policy is None else policies.read(policy)
         near = NEAR if read is None else read.near_certainty
-        return Measurements(self._answers(build_questions(self.table.dataset, near=near)), read)
+        questions = build_questions(self.table.dataset, near=near)
+        if read is not None and read.is_informed:
+            questions += build_informed_questions(self.table.dataset, near=near)
+        return Measurements(self._answers(questions), read)
 
     def utility(
         self,

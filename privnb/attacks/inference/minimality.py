@@ -51,12 +51,14 @@ class Posteriors(NamedTuple):
     """The result of the attack: the groups of the release, and the distribution of each combination of the register.
 
     `combinations` holds the distinct quasi-identifiers, and `shares` the probability of each value for a person with
-    them: a float array (cells, values). Without a register, both are None.
+    them: a float array (cells, values). `exact` is the same array, with the shares of the homogeneity attack in place
+    of the probabilities that are estimated from draws. Without a register, all three are None.
     """
 
     groups: ValueGroups
     combinations: pd.DataFrame | None
     shares: FloatArray | None
+    exact: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ class Minimality(ValueAttack[Posteriors]):
         names = [name for name in published.schema.quasi_identifiers if name in published.table]
         distinct = count_combinations(known.people[names])
         shares = groups.share(distinct.values)
+        exact = shares.copy()
         models = [model for model in known.algorithm.models if model.sensitive == self.target]
         sizes = [model for model in known.algorithm.models if model.sensitive is None]
         test = _Test.of(models, groups, published)
@@ -128,10 +131,11 @@ class Minimality(ValueAttack[Posteriors]):
         refinements = known.algorithm.list_refinements(cells) if models and len(of) else []
         rng = np.random.default_rng(known.rng)
         for own, rejected in _split_blocks(cells, [each for each in refinements if _are_large(each, cells, sizes)]):
-            found = _infer(own, rejected, cells, groups.counts, test, self.draws, rng)
+            found, is_exact = _infer(own, rejected, cells, groups.counts, test, self.draws, rng)
             if found is not None:
                 shares[of[own]] = found
-        return Posteriors(groups, distinct.values, shares)
+                exact[of[own]] = found if is_exact else exact[of[own]]
+        return Posteriors(groups, distinct.values, shares, exact)
 
     @property
     def groups(self) -> ValueGroups:
@@ -143,7 +147,14 @@ class Minimality(ValueAttack[Posteriors]):
 
         A person who is not in the register has the shares of the homogeneity attack.
         """
-        _, combinations, shares = self.learned
+        return self._look_up(known, self.learned.shares)
+
+    def exact_posterior(self, known: pd.DataFrame) -> FloatArray:
+        """Return the posterior without estimates: a person in a class that was drawn has the shares of the class."""
+        return self._look_up(known, self.learned.exact)
+
+    def _look_up(self, known: pd.DataFrame, shares: FloatArray | None) -> FloatArray:
+        combinations = self.learned.combinations
         if combinations is None or shares is None:
             return self.groups.share(known)
         names = list(combinations)
@@ -259,10 +270,10 @@ def _split_blocks(cells: Cells, refinements: list[Refinement]) -> Iterator[tuple
 def _infer(
     own: IntArray, refinements: list[Refinement], cells: Cells, counts: IntArray, test: _Test, draws: int,
     rng: np.random.Generator,
-) -> FloatArray | None:  # fmt: skip
+) -> tuple[FloatArray | None, bool]:  # fmt: skip
     """Return the probability of each value for a person of each cell of a block, as a float array (cells, values).
 
-    The result is None if nothing is learned.
+    The array is None if nothing is learned. The second item is whether the assignments were enumerated and not drawn.
     """
     people, classes = cells.people[own], cells.classes[own]
     exact = len(np.unique(classes)) == 1
@@ -280,12 +291,14 @@ def _infer(
         stays = test.violates(parts.reshape(size[0], len(tables), -1).transpose(1, 0, 2))
         tables, weights = tables[stays], weights[stays]
         if not len(tables):
-            return None
+            return None, exact
     if not exact and len(tables) < FEWEST:
-        return None
+        return None, exact
     found: FloatArray = np.tensordot(weights, tables, 1) / weights.sum() / people[:, None]
     # A value that no drawn assignment gives to a cell is rare there, but not excluded.
-    return found if exact else normalize(np.where((counts[classes] > 0) & (found == 0), 1 / (draws + 1), found))
+    if not exact:
+        found = normalize(np.where((counts[classes] > 0) & (found == 0), 1 / (draws + 1), found))
+    return found, exact
 
 
 def _enumerate(people: IntArray, values: IntArray) -> IntArray | None:

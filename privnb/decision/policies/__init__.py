@@ -31,6 +31,13 @@ RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "ant
 # The measures of disclosure of a sensitive attribute that are counted in the release itself: see `risks.certainty`.
 DISCLOSURES = {"certainty": "made_certain", "near certainty": "nearly_certain"}
 CAPPED = (*RISKS, "near certainty")
+KNOWS_QUASI_IDENTIFIERS, KNOWS_ALGORITHM = ADVERSARIES = ("knows the quasi-identifiers", "knows the algorithm")
+# The measures of the risks that an adversary who knows the algorithm can raise: see `risks.informed`.
+INFORMED = {
+    "attribute": "informed_attribute_risk",
+    "certainty": "informed_certain",
+    "near certainty": "informed_nearly_certain",
+}
 LEAST_RISK, LEAST_LOSS = ORDERS = ("tightest cap", "loss")
 TEXTS = ("title", "source", "recipient", "knows", "convention", "choice")  # the texts of a policy
 NEEDED = TEXTS[:4]
@@ -90,6 +97,11 @@ class Cap(Validated):
     def measure(self) -> str:
         """The measure in results that the cap limits."""
         return measure_of(self.risk)
+
+    @property
+    def informed_measure(self) -> str:
+        """The same measure for an adversary who knows the algorithm; empty if this adversary cannot raise the risk."""
+        return INFORMED.get(self.risk, "")
 
     @property
     def variant(self) -> str:
@@ -172,6 +184,10 @@ class Policy(Validated):
         The reason for the tolerance and the order.
     measure_again_after : int
         The number of months after which the risks of a release must be measured again.
+    adversary : str
+        "knows the quasi-identifiers" or "knows the algorithm". With the latter, a release must meet the caps on the
+        attribute risk and on certainty also against an adversary who knows how the release was made. If no attack by
+        this adversary on a release is known, the caps apply to the adversary who knows the quasi-identifiers.
     sha256 : str
         The digest of the file.
 
@@ -195,6 +211,7 @@ class Policy(Validated):
     order: Annotated[str, validation.one_of(ORDERS)] = LEAST_RISK
     choice: str = ""
     measure_again_after: Count = 12
+    adversary: Annotated[str, validation.one_of(ADVERSARIES)] = KNOWS_QUASI_IDENTIFIERS
     sha256: str = ""
 
     def __post_init__(self) -> None:
@@ -208,6 +225,11 @@ class Policy(Validated):
         risks = {cap.risk for cap in self.caps}
         if "attribute" in risks and "certainty" not in risks:
             object.__setattr__(self, "caps", (*self.caps, Cap("certainty", 0.0)))
+
+    @property
+    def is_informed(self) -> bool:
+        """Whether the caps must be met against an adversary who knows the algorithm."""
+        return self.adversary == KNOWS_ALGORITHM
 
 
 def list_policy_names() -> list[str]:

@@ -12,6 +12,9 @@ Each sensitive attribute has a separate attribute risk; the column `target` has 
 `made_certain` and `nearly_certain` report the share of people whose value the release discloses, and
 `guessed_without_them` reports the share of people whose value is guessed correctly from the other people's records.
 
+For an adversary who knows the algorithm, `informed_attribute_risk`, `informed_certain` and `informed_nearly_certain`
+report the same numbers; see `informed`.
+
 With sampling weights, `individual_risk` and `population_unique` report the identity risk in the population.
 
 Each risk is one file with a `Question`. The method `scores` of the question returns two arrays over people: one with
@@ -34,6 +37,7 @@ from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import ReidentificationRisk
+from privnb.evaluation.risks.informed import InformedAdversary
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.measures.disclosure.certainty import NEAR
@@ -56,10 +60,7 @@ def build_questions(dataset: Dataset, *, sensitive: AttributeName | None = None,
     -------
     list of Question
     """
-    varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
-    # A constant attribute is not worth guessing.
-    guessed = [sensitive] if sensitive else varied or dataset.schema.sensitive[:1]
-    names = [choose_sensitive(dataset, name) for name in guessed] or [""]
+    names = _choose_names(dataset, sensitive)
     return [
         ReidentificationRisk(),
         *map(AttributeRisk, names),
@@ -68,3 +69,17 @@ def build_questions(dataset: Dataset, *, sensitive: AttributeName | None = None,
         MembershipRisk(),
         AntiUtilityRisk(choose_target(dataset) if dataset.schema.quasi_identifiers else ""),
     ]
+
+
+@validated
+def build_informed_questions(dataset: Dataset, *, near: float = NEAR) -> list[Any]:
+    """Return the questions about an adversary who knows the algorithm, one for each sensitive attribute."""
+    return [InformedAdversary(name, near) for name in _choose_names(dataset, None) if name]
+
+
+def _choose_names(dataset: Dataset, sensitive: str | None) -> list[str]:
+    """Return the attributes to guess; the only name is empty if no attribute is sensitive."""
+    varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
+    # A constant attribute is not worth guessing.
+    guessed = [sensitive] if sensitive else varied or dataset.schema.sensitive[:1]
+    return [choose_sensitive(dataset, name) for name in guessed] or [""]

@@ -147,7 +147,7 @@ def score_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatAr
     share = ((counts == most[:, None]).sum(axis=1), most / count_people_by_group(classes, release.people))
     right = np.where(counts[classes, own] == most[classes], 1 / share[0][classes], 0.0)
     sure = share[1][classes]
-    right, surest, people = _choose_by_person(dataset, records, right, sure)
+    right, surest, people = choose_by_person(dataset, records, right, sure)
     column, known = encode_values(dataset.cells[name])
     of_anybody = (
         count_people_by_group(column, dataset.people)[pd.Index(known).get_indexer(distinct)] / dataset.headcount
@@ -159,7 +159,7 @@ def score_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatAr
     rarest = np.where(
         sure < surest[np.searchsorted(people, owner)], 1.0, prior
     )  # only a person's most certain record counts
-    return right, surest, -_choose_by_person(dataset, records, -rarest)[0], people
+    return right, surest, -choose_by_person(dataset, records, -rarest)[0], people
 
 
 def score_miners(case: Case, name: str) -> tuple[FloatArray, IntArray, str]:
@@ -210,7 +210,7 @@ def _score_tree(case: Case, name: str) -> tuple[FloatArray, IntArray]:
     asked = dataset.cells[list(known)].iloc[records]
     guess = np.asarray(fitted.predict(pd.DataFrame({n: np.asarray(asked[n]) for n in known})))
     right = (guess == np.asarray(dataset.cells[name].iloc[records])).astype(float)
-    return _choose_by_person(dataset, records, right)
+    return choose_by_person(dataset, records, right)
 
 
 def _score_rows(case: Case, name: str) -> tuple[FloatArray, IntArray]:
@@ -225,10 +225,10 @@ def _score_rows(case: Case, name: str) -> tuple[FloatArray, IntArray]:
         ties = np.maximum((counts == most[:, None]).sum(axis=1), 1)
         hit = (counts[group, own[people]] == most[group]) & (most[group] > 0) & (own[people] >= 0)
         right[people] = hit / ties[group]
-    return _choose_by_person(dataset, records, right)
+    return choose_by_person(dataset, records, right)
 
 
-def _choose_by_person(dataset: Dataset, records: IntArray, *arrays: Any) -> tuple[Any, ...]:
+def choose_by_person(dataset: Dataset, records: IntArray, *arrays: Any) -> tuple[Any, ...]:
     """Return the maximum of each array (rows,) over the records of each person, and the indices of the people."""
     if dataset.people is None:
         order = np.argsort(records, kind="stable")
