@@ -34,6 +34,8 @@ TREATMENT = ("sanitizers/test_treatment.py",)
 CERTAIN = ("measures/test_certainty.py",)
 DIFFERENCING = ("evaluation/test_versions.py",)
 CERTAINTY = ("evaluation/risks/test_disclosed_with_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
+INFORMED = ("evaluation/risks/test_informed.py",)
+INFORMED_POLICY = ("decision/test_informed_policy.py",)
 RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
 CRITERIA = ("evaluation/risks/test_criteria.py",)
 STAR = ("privacy_models/test_star.py",)
@@ -140,6 +142,7 @@ FAULTS = [
         RISKS,
     ),
     Fault("risks", "Certainty._row", "round(found.right), self._tells", "people, self._tells", RISKS),
+    Fault("risks", "_build_certain_row", "withholding.is_few(people - others, limit)", "False", INFORMED),
     Fault("risks", "Certainty._row", "self._tells(case), case.min_count", "False, case.min_count", CERTAINTY),
     Fault("risks", "_count_others", "own = times[pair] - 1", "own = times[pair]", RISKS),
     Fault("risks", "Scores.rows", "chosen.sum() < min_count or ", "", RISKS),
@@ -179,6 +182,7 @@ FAULTS = [
     # What is recommended.
     Fault("decision", "keeps_cap", "row.high <= row.cap", "row.value <= row.cap", BY_POLICY),
     Fault("decision", "_losses", 'each["high"] > need.most_lost', 'each["value"] > need.most_lost', BY_POLICY),
+    Fault("decision", "read_at_policy_cap", "if rows.empty:", "if False:", INFORMED_POLICY),
     Fault("decision", "read_at_cap", "if known.empty or lacking:", "if known.empty:", BY_POLICY),
     Fault(
         "decision", "find_refusals", "rows.low.min() >= min_class_size", "rows.low.max() >= min_class_size", BY_POLICY
