@@ -1,6 +1,7 @@
 """The deFinetti attack: learn from all buckets which values come with which cells, and tell rows of a bucket apart."""
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from privnb.attacks.base import Attack
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.bands import Bands
-from privnb.microdata.counts import factorize
+from privnb.microdata.counts import encode_values
 from privnb.microdata.release import Published, Release
 from privnb.microdata.schema import Numbers, Schema, SchemaError
 from privnb.microdata.treatment import Unreadable
@@ -19,6 +20,7 @@ from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.validation import Count, validated
 
 BUCKET = "bucket"
+ENUMERATED = 4  # rows of a bucket whose one-to-one matches are all compared
 SCALINGS = 10  # passes that fit the probabilities of a bucket to its rows and to its counts
 
 
@@ -109,7 +111,7 @@ class DeFinetti(Attack[Guesses]):
         names = self._names(published)
         held = _held(published, self.target)
         values = np.unique(held["value"].to_numpy().astype(str))
-        columns = {name: factorize(_cells(published, published.table[name], name))[1] for name in names}
+        columns = {name: np.unique(_cells(published, published.table[name], name)[1]) for name in names}
         model = BucketModel(columns, values, np.zeros(len(values)), [])
         buckets = read_buckets(published, self.target, model)
         model = fit_buckets(buckets, model, self.steps)
@@ -218,12 +220,24 @@ def assign_values(buckets: Buckets, model: BucketModel) -> IntArray:
     """Return the value that each row receives, as an integer array (rows,): the likeliest assignment of each bucket."""
     scores = model.score(buckets.codes)
     found = np.empty(len(scores), dtype=np.int64)
-    order = np.argsort(buckets.bucket, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(buckets.bucket[order])) + 1):
-        slots = np.repeat(np.arange(len(model.values)), buckets.counts[buckets.bucket[rows[0]]])
-        row, slot = linear_sum_assignment(scores[np.ix_(rows, slots)], maximize=True)
-        found[rows[row]] = slots[slot]
+    order, sizes = np.argsort(buckets.bucket, kind="stable"), np.bincount(buckets.bucket, minlength=len(buckets.counts))
+    starts = np.cumsum(sizes) - sizes
+    slots = np.repeat(np.tile(np.arange(buckets.counts.shape[1]), len(sizes)), buckets.counts.ravel())
+    for size in np.unique(sizes[sizes > 0]):
+        places = starts[sizes == size][:, None] + np.arange(size)
+        rows, values = order[places], slots[places]
+        found[rows] = np.take_along_axis(values, _match(scores[rows[:, :, None], values[:, None, :]]), axis=1)
     return found
+
+
+def _match(scores: FloatArray) -> IntArray:
+    """Return the likeliest one-to-one match of each bucket: scores (buckets, rows, slots), result (buckets, rows)."""
+    size = scores.shape[1]
+    if size > ENUMERATED:
+        return np.array([linear_sum_assignment(each, maximize=True)[1] for each in scores])
+    every = np.array([*permutations(range(size))])
+    sums = np.stack([scores[:, np.arange(size), each].sum(axis=1) for each in every])
+    return every[sums.argmax(axis=0)]
 
 
 def _held(published: Published, target: str) -> pd.DataFrame:
@@ -233,15 +247,23 @@ def _held(published: Published, target: str) -> pd.DataFrame:
     return held[held["attribute"] == target]
 
 
-def _cells(published: Published, column: Any, name: str) -> Array:
-    """Return the cells of a column as texts: numbers by their public band, because the model counts each cell."""
+def _cells(published: Published, column: Any, name: str) -> tuple[IntArray, Array]:
+    """Return the distinct cells of a column as texts, and the number of each row's cell.
+
+    Numbers are replaced by their public band, because the model counts each cell.
+    """
     domain = published.schema[name].domain
-    if isinstance(domain, Numbers):
-        return np.asarray(Bands.of(domain).labels(np.asarray(column)), dtype=object)
-    return np.asarray(column).astype(str).astype(object)
+    found = (
+        np.asarray(Bands.of(domain).labels(np.asarray(column)), dtype=object) if isinstance(domain, Numbers) else column
+    )
+    codes, cells = encode_values(found)
+    return codes, np.asarray(cells).astype(str).astype(object)
 
 
 def _codes(published: Published, table: pd.DataFrame, columns: dict[str, Array]) -> IntArray:
-    found = [pd.Index(cells).get_indexer(_cells(published, table[name], name)) for name, cells in columns.items()]
-    codes = np.column_stack(found)
-    return np.where(codes < 0, [len(cells) for cells in columns.values()], codes)
+    found = []
+    for name, known in columns.items():
+        codes, cells = _cells(published, table[name], name)
+        places = pd.Index(known).get_indexer(cells)
+        found.append(np.where(places < 0, len(known), places)[codes])
+    return np.column_stack(found)
