@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from privnb.decision import policies
-from privnb.decision.by_policy import keeps_cap, read_at_cap
+from privnb.decision.by_policy import keeps_cap, read_at_cap, read_at_policy_cap
 from privnb.decision.policies import RISKS, Cap, Policy
 from privnb.explorer.html import render_template
 from privnb.measures.base import measure_facts
@@ -104,9 +104,12 @@ def _tightest_cap(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -
     uncapped = Cap(risk, 1.0)
     names = (risk, *policies.DISCLOSURES) if risk in policies.DISCLOSURES else (risk,)
     caps = [cap for cap in policy.caps if cap.risk in names] if policy else []
-    if not caps:
+    if policy is None or not caps:
         return SimpleNamespace(**read_at_cap(rows[rows.measure == uncapped.measure], uncapped) | {"cap": np.nan})
-    capped = [SimpleNamespace(**read_at_cap(rows[rows.measure == cap.measure], cap)) for cap in caps]
+    # The board measures no informed adversary: a cap against this adversary is unknown, and not kept.
+    capped = [
+        SimpleNamespace(**read_at_policy_cap(lambda name: rows[rows.measure == name], cap, policy)) for cap in caps
+    ]
     return max(capped, key=lambda row: (np.isnan(row.high), not keeps_cap(row), row.high))
 
 

@@ -23,6 +23,7 @@ from privnb.runtime.language import in_language
 from privnb.runtime.wording import write
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import reference_sanitizers
+from privnb.workbench.measurements import Measurements
 
 JOB = "occupation"
 TWO = DistinctDiversity(2, JOB)
@@ -73,6 +74,12 @@ def test_a_risk_that_nobody_could_attack_is_unknown_and_one_without_a_known_atta
     unmeasured = decision.decide(results[~results.measure.str.startswith("informed_")], INFORMED)
     assert unmeasured.chosen is None
     assert all("was not measured" in why for why in reasons(unmeasured, "Mondrian, distinct l = 2"))
+
+
+def test_measurements_compare_the_stronger_adversary_with_the_caps_too(results):
+    own = results[(results.sanitizer == "Mondrian") & (results.parameters == "distinct l=2 occupation")]
+    verdicts = {policy.adversary: Measurements(own, policy).caps.verdict.tolist() for policy in (NAIVE, INFORMED)}
+    assert [*verdicts.values()] == [["kept", "kept"], ["kept", "exceeded"]]
 
 
 def test_a_policy_file_names_one_of_the_two_adversaries(tmp_path):

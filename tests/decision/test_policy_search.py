@@ -68,6 +68,12 @@ def two_kinds(monkeypatch):
     monkeypatch.setattr(policy_search, "build_diverse", only(policy_search.build_diverse))
 
 
+def test_the_chosen_release_alone_is_attacked_by_an_adversary_who_knows_the_algorithm(found):
+    own = found.results[found.results.measure == "informed_attribute_risk"]
+    (asked,) = own[SETTING_COLUMNS].drop_duplicates().itertuples(index=False, name=None)
+    assert asked == (found.decision.sanitizer, found.decision.parameters)
+
+
 def test_what_is_chosen_keeps_the_policy_in_its_published_labels(people, found):
     released = found.chosen.sanitize(people, rng=1)
     known = people.schema.quasi_identifiers

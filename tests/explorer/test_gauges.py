@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -146,6 +147,18 @@ def test_an_owners_own_file_stands_in_the_menu_and_its_caps_beside_the_gauges(fo
     assert Board(clinic, CLASSES, pins=tmp_path / "pins", store="", source="", policy=str(own)).policy == str(own)
     with pytest.raises(decision.policies.PolicyError, match="is not a ready policy"):
         explore(clinic, policy="ontario", pins=tmp_path / "pins")
+
+
+def test_a_cap_against_an_adversary_who_knows_the_algorithm_is_unknown_on_the_board(found, tmp_path):
+    naive = decision.policies.read(EVERY)
+    path = str(decision.policies.write_policy(replace(naive, adversary="knows the algorithm"), tmp_path / "ours.toml"))
+    gauges, before = read(render_gauges(path, found[CLASSES], own=path)), read(render_gauges(EVERY, found[CLASSES]))
+    for risk, (verdict, _, words) in gauges.items():
+        if risk in ("attribute", "certainty"):
+            assert verdict == "unknown"
+            assert "informed adversary was not measured" in words
+        else:
+            assert verdict == before[risk][0]
 
 
 def test_without_a_release_no_gauge_stands_and_the_height_stays():

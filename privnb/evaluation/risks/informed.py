@@ -56,7 +56,7 @@ register_measure(
     ATTRIBUTE,
     kind="privacy",
     bounds=(-1, 1),
-    title="Attribute risk, informed adversary",
+    title="Attribute risk for an informed adversary",
     sentence="This is the share of people whose sensitive value an adversary who knows the algorithm guesses correctly "
     "with the release, minus the share guessed correctly from the records of all other people.",
     source="Wong et al., VLDB 2007; Kifer, SIGMOD 2009",
@@ -67,7 +67,7 @@ register_measure(
 register_measure(
     CERTAIN,
     kind="privacy",
-    title="Made certain, informed adversary",
+    title="Made certain to an informed adversary",
     sentence="This is the share of people whose sensitive value the release discloses with certainty to an adversary "
     "who knows the algorithm and everybody's quasi-identifiers.",
     source="Wong et al., VLDB 2007",
@@ -77,7 +77,7 @@ register_measure(
 register_measure(
     NEARLY,
     kind="privacy",
-    title="Nearly certain, informed adversary",
+    title="Nearly certain to an informed adversary",
     sentence="This is the share of people whose sensitive value has at least the stated probability for an adversary "
     "who knows the algorithm and everybody's quasi-identifiers, but not by the public distribution.",
     source="Wong et al., VLDB 2007",
