@@ -14,7 +14,15 @@ from privnb.decision.policies import Policy
 from privnb.runtime.tolerances import nearly_equal
 
 Part = dict[str, Any]  # plain values
-APART = ("name", "sha256", "caps", "min_class_size", "verified")  # fields that are not compared, or have their own rows
+ADVERSARY = "adversary"
+APART = (
+    "name",
+    "sha256",
+    "caps",
+    "min_class_size",
+    "verified",
+    ADVERSARY,
+)  # fields that are not compared, or have their own rows
 
 
 def policy_values(policy: Policy) -> Part:
@@ -25,7 +33,7 @@ def policy_values(policy: Policy) -> Part:
     large = [need.measure for need in policy.needs] == LARGE
     texts = {name: getattr(policy, name) for name in stated}
     if policy.is_informed:
-        texts["adversary"] = policy.adversary
+        texts[ADVERSARY] = policy.adversary
     return texts | {"caps": caps, "needs": needs, "about_large_groups": large}
 
 
@@ -43,11 +51,12 @@ def explain_changed_caps(decision: Decision) -> Part:
 
 
 def compare_caps(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Part]:
-    """Return the caps of two policies that differ, and their minimum class sizes if these differ.
+    """Return the caps of two policies that differ, and their minimum class sizes and adversaries if these differ.
 
     The policies are plain values with `caps` and `min_class_size`, such as those of `explanation.policy_values`. Each
-    row has the `subject`, which is empty for the minimum class size; the `old` and the `new` number, which is None if
-    the policy has no such cap; and `is_wider`, whether the new policy accepts a larger risk.
+    row has the `subject`, which is empty for the minimum class size and "adversary" for the adversary; the `old` and
+    the `new` number, which is None if the policy has no such cap; and `is_wider`, whether the new policy accepts a
+    larger risk.
     """
     olds, news = ({cap["subject"]: cap for cap in policy["caps"]} for policy in (old, new))
     rows = []
@@ -61,6 +70,8 @@ def compare_caps(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Part]:
     one, other = old["min_class_size"], new["min_class_size"]
     if one != other:
         rows.append({"subject": "", "old": one, "new": other, "is_wider": other < one})
+    if (ADVERSARY in old) != (ADVERSARY in new):
+        rows.append({"subject": ADVERSARY, "old": None, "new": None, "is_wider": ADVERSARY in old})
     return rows
 
 

@@ -19,8 +19,9 @@ from privnb.decision.policy_changes import policy_values
 from privnb.runtime.temporary import atomic_write
 
 FILE = "searches.json"
-STATED = ("title", "sha256", "min_class_size", "caps")  # the facts about a policy in the record
-KEYS = {"table", "day", *STATED}
+NEEDED = ("title", "sha256", "min_class_size", "caps")
+STATED = (*NEEDED, "adversary")  # the facts about a policy in the record; not every policy names an adversary
+KEYS = {"table", "day", *NEEDED}
 
 
 def record_search(path: Path, decision: Decision) -> Decision:

@@ -10,6 +10,7 @@ from privnb import decision
 from privnb.datasets.dataset import load
 from privnb.decision import card as cards, policies
 from privnb.decision.policies import Cap, Need, Policy, PolicyError
+from privnb.decision.policy_changes import compare_policies
 from privnb.evaluation.combination_sizes import Combinations
 from privnb.evaluation.evaluation_loop import evaluate
 from privnb.evaluation.risks.attribute import AttributeRisk
@@ -20,7 +21,7 @@ from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.publishing import from_files
 from privnb.reporting import release_card
 from privnb.runtime.language import in_language
-from privnb.runtime.wording import write
+from privnb.runtime.wording import line, write
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import reference_sanitizers
 from privnb.workbench.measurements import Measurements
@@ -80,6 +81,14 @@ def test_measurements_compare_the_stronger_adversary_with_the_caps_too(results):
     own = results[(results.sanitizer == "Mondrian") & (results.parameters == "distinct l=2 occupation")]
     verdicts = {policy.adversary: Measurements(own, policy).caps.verdict.tolist() for policy in (NAIVE, INFORMED)}
     assert [*verdicts.values()] == [["kept", "kept"], ["kept", "exceeded"]]
+
+
+def test_an_adversary_who_is_no_longer_named_is_a_wider_cap():
+    (row,) = compare_policies(INFORMED, NAIVE)["caps"]
+    assert (row["subject"], row["is_wider"]) == ("adversary", True)
+    for language, written in (("en", "algorithm was removed"), ("de", "kennt, wurde entfernt")):
+        with in_language(language):
+            assert written in line("decision/policy_changes", "difference", row, "was")
 
 
 def test_a_policy_file_names_one_of_the_two_adversaries(tmp_path):
