@@ -61,7 +61,7 @@ class ChooseTab(Tab):
             "why_not": self.state.why_not_described,
             "policy": self.state.policy_title,
         }
-        shown["unsaved"] = self.state.has_unsaved_policy
+        shown |= {"unsaved": self.state.has_unsaved_policy, "unsaved_columns": self.state.has_unsaved_columns}
         if choice is None:
             self.put(
                 "body", "choose", **shown, answer="", how="", changed="", is_met=False, rows=[], widths=[], wider=[]
@@ -89,7 +89,8 @@ class ChooseTab(Tab):
             for name, draw in ((LOSSES, charts.loss_by_cap), (PEOPLE, charts.loss_by_people)):
                 drawn = None if choice is None else draw(choice.found.decision)
                 self.charts[name].spec = chart_spec(drawn) if isinstance(drawn, Drawing) else {}
-        if choice is None and self.state.is_wanted and not self.state.running and not shown["why_not"]:
+        must_wait = self.state.running or self.state.has_unsaved_columns
+        if choice is None and self.state.is_wanted and not must_wait and not shown["why_not"]:
             self._search()  # a page that was loaded again continues; finished parts come from the store
 
     def act(self, name: str, value: Any) -> None:
@@ -116,13 +117,19 @@ class ChooseTab(Tab):
         super().stop()
 
     def _search(self) -> None:
-        if why := self.state.why_not_described:
-            raise UsageError(why)
+        self._check_columns()
         state = self.state
         task = partial(tasks.choose, state.path, state.study, state.policy, state.store, self.profile)
         self.without = {}
         self.start("Searching for a release", task, self._found)
         state.set("is_wanted", True)
+
+    def _check_columns(self) -> None:
+        """Raise UsageError if the table is not described, or if its columns have changes that are not saved."""
+        if why := self.state.why_not_described:
+            raise UsageError(why)
+        if self.state.has_unsaved_columns:
+            raise UsageError("the columns have unsaved changes. Save the columns first, in the tab Columns.")
 
     def _found(self, choice: Choice) -> None:
         self.state.set("choice", choice)
@@ -168,6 +175,7 @@ class ChooseTab(Tab):
         return names if len(schema.quasi_identifiers) > 1 else schema.names(Role.NEUTRAL)
 
     def _leave_out(self, column: str) -> None:
+        self._check_columns()
         state = self.state
         task = partial(tasks.leave_out, state.path, state.study, state.policy, state.store, column)
 

@@ -76,6 +76,7 @@ class YourTable:
         self.table, self.roles, self.answer = table, table.roles, ActionResult()
         self.hierarchy, self.domains = HierarchyPart(self._draw), DomainPart()
         self.on_saved: Callable[[], object] = lambda: None  # called after the description was written
+        self.on_drawn: Callable[[], object] = lambda: None  # called after each action
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
         held = self._restore()
         self._page = page_class()()
@@ -99,6 +100,12 @@ class YourTable:
             )
             + render_state(self.table, self.roles, self.answer if any(self.answer) else self._unsaved())
         )
+        self.on_drawn()
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether the roles or the open hierarchy have changes that are not saved."""
+        return self.roles != self.table.roles or self.hierarchy.has_unsaved
 
     def _restore(self) -> dict[str, Any]:
         """Restore the choices from before the page was loaded again, if the description is still the same.
@@ -131,7 +138,7 @@ class YourTable:
             pins.write_json(Path(self._state_file), state | held)
 
     def _unsaved(self) -> ActionResult:
-        return ActionResult("Not saved yet." * (self.roles != self.table.roles))
+        return ActionResult("Not saved yet." * self.has_unsaved)
 
     def _receive(self, page: Any, content: Any, _: Any) -> None:
         before = self.roles
@@ -160,21 +167,36 @@ class YourTable:
             self._state_domain(name.removeprefix("domain "), value)
         elif name == "accept":
             proposed = self.table.proposed_sensitive(self.roles)
-            self.roles, self.answer = self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)), ActionResult()
+            self._set_roles(self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)))
         elif name == "derive":
+            self.hierarchy.check_saved()  # the role of the source may change
             possible = (each for own in self.table.derivations(self.roles).values() for each in own)
             rules = {each.name: each.rule for each in possible if each.rule.words == value}
             self._change_columns(*self.table.derive(rules, self.roles))
         elif name == "remove":
             self._change_columns(*self.table.remove_derived(value))
         elif name in ("repair", "undo-repair"):
-            if value == self.hierarchy.column:
-                self.hierarchy.close()  # the domain of the column changes
+            self._close_hierarchy(str(value))
             self._change_columns(*(self.table.repair([value]) if name == "repair" else self.table.undo_repair(value)))
         elif chosen := apply_answer(self.roles, name, value):
-            self.roles, self.answer = chosen, ActionResult()
+            self._set_roles(chosen)
         self.hierarchy.follow(self.table, self.roles)
         self._keep()
+
+    def _set_roles(self, roles: Roles) -> None:
+        column = self.hierarchy.column
+        if column and roles.chosen[column] is not Role.QUASI_IDENTIFIER:
+            self._close_hierarchy(column)
+        self.roles, self.answer = roles, ActionResult()
+
+    def _close_hierarchy(self, column: str) -> None:
+        """Close the hierarchy of a column, whose domain or role changes, if it is open.
+
+        Raises SchemaError if the hierarchy has changes that are not saved.
+        """
+        if column == self.hierarchy.column:
+            self.hierarchy.check_saved()
+            self.hierarchy.close()
 
     def _change_columns(self, table: DescriptionEditor, said: Sequence[str]) -> None:
         """Show a description with other columns, and keep the choices that are not saved yet."""
@@ -184,14 +206,23 @@ class YourTable:
     def _edit_hierarchy(self, action: str, value: Any) -> None:
         """Open or close the hierarchy of a column, or perform an action of the open one."""
         if action == "open":
+            self.hierarchy.check_saved()
             self.hierarchy.open(self.table, str(value), self.roles)
         elif action == "close":
+            self.hierarchy.ask_to_close()
+        elif action == "drop changes":
             self.hierarchy.close()
         elif table := self.hierarchy.act(action, value, self.roles):
             self.table = table
+            self.on_saved()
+        if self.hierarchy.has_unsaved or self.answer.fault:
+            self.answer = ActionResult()
 
     def _state_domain(self, action: str, value: Any) -> None:
         """Keep what was typed about a domain, or state the domain, whose hierarchy is then closed."""
+        what, _, place = action.partition(" ")
+        if what == "state" and [*self.roles.chosen][int(place)] == self.hierarchy.column:
+            self.hierarchy.check_saved()
         if table := self.domains.act(action, value, self.table):
             if self.domains.outcome.column == self.hierarchy.column:
                 self.hierarchy.close()
@@ -201,6 +232,8 @@ class YourTable:
     def _save(self) -> None:
         self.answer = ActionResult("Saving …")
         self._draw()
+        if self.hierarchy.has_unsaved:
+            self.table = self.hierarchy.save(self.roles)
         self.table, lacks = self.table.save(self.roles)
         self.roles = self.roles if lacks else self.table.roles
         self.answer = describe_saved(self.table, lacks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from privnb.app.columns import YourTable
-from privnb.app.state import AppState
+from privnb.app.state import UNSAVED_COLUMNS, AppState
 from privnb.app.tab import Tab
 from privnb.datasets.description_editor import DescriptionEditor
 
@@ -23,12 +23,20 @@ class ColumnsTab(Tab):
         """Make the page if the tab is shown first."""
         if self.page is None and self.state.tab == self.key:
             self.page = YourTable(DescriptionEditor.open(str(self.state.path)))
-            self.page.on_saved = self._saved
+            self.page.on_saved, self.page.on_drawn = self._saved, self._drawn
             self.widget.children = (self.parts["status"], self.page.widget, self.parts["body"])
-        self.put("body", "described", is_described=self.state.is_described)
+            self._drawn()
+        is_saved = not self.state.has_unsaved_columns
+        self.put("body", "described", is_described=self.state.is_described, is_saved=is_saved)
 
     def act(self, name: str, value: Any) -> None:
         """Perform no action: the page of the roles has its own controls."""
+
+    def _drawn(self) -> None:
+        """Tell the tabs whether the page holds changes that are not saved, which they do not use."""
+        has_unsaved = self.page is not None and self.page.has_unsaved
+        if has_unsaved != self.state.has_unsaved_columns:
+            self.state.set(UNSAVED_COLUMNS, has_unsaved)
 
     def _saved(self) -> None:
         """Tell the tabs that the description was saved: the choice, the board and the card are about earlier roles."""

@@ -84,6 +84,38 @@ class HierarchyPart:
         """The column whose hierarchy is open; empty if none is."""
         return self.edited.name if self.edited else ""
 
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether a hierarchy is open that has changes that are not saved."""
+        if self.edited is None or self.saved is None:
+            return False
+        return self.edited.has_changed(self.saved) or self._typed.get("text", self._text) != self._text
+
+    def check_saved(self) -> None:
+        """Raise SchemaError if the open hierarchy has changes that are not saved."""
+        if self.has_unsaved:
+            raise SchemaError(
+                f"The hierarchy of '{self.column}' has unsaved changes, which would be lost. Save it first, or close "
+                "it without the changes."
+            )
+
+    def ask_to_close(self) -> None:
+        """Close the hierarchy, or ask first if it has changes that are not saved."""
+        if self.has_unsaved:
+            self._asks = True
+        else:
+            self.close()
+
+    def save(self, roles: Roles) -> DescriptionEditor:
+        """Save the open hierarchy, and return the saved description.
+
+        Raises SchemaError and OSError, with the name of the column, if it cannot be saved.
+        """
+        table = self.act("save", "", roles)
+        if table is None:
+            raise SchemaError(f"The hierarchy of '{self.column}' cannot be saved: {self._fault} No role is saved.")
+        return table
+
     def close(self) -> None:
         """Close the hierarchy without saving it."""
         if self._worker:
@@ -94,7 +126,7 @@ class HierarchyPart:
         self._message = self._fault = self._cost_fault = ""
         self._costs: dict[str, HierarchyCost] = {}
         self._roles: Roles | None = None
-        self._is_measuring = False
+        self._is_measuring = self._asks = False
 
     def open(self, table: DescriptionEditor, name: str, roles: Roles) -> None:
         """Open the hierarchy of a column; raises SchemaError for a column whose hierarchy cannot be edited here."""
@@ -124,7 +156,7 @@ class HierarchyPart:
         """Perform the action of a control; return the saved description after the action "save", otherwise None."""
         if self.edited is None:
             return None
-        self._message = self._fault = ""
+        self._message, self._fault, self._asks = "", "", False
         before, table = self.edited, None
         try:
             if action == "save":
@@ -300,6 +332,7 @@ class HierarchyPart:
             "text": self._typed.get("text", self._text),
             "is_pending": self._typed.get("text", self._text) != self._text,
             "has_changed": self.edited.has_changed(self.saved),
+            "asks": self._asks,
             "costs": costs,
             "is_measuring": self._is_measuring,
             "cost_fault": self._cost_fault,

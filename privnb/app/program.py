@@ -13,7 +13,7 @@ from privnb.app.explore import ExploreTab
 from privnb.app.html import render_template
 from privnb.app.policy import PolicyTab
 from privnb.app.release import ReleaseTab
-from privnb.app.state import PROGRESS, AppState
+from privnb.app.state import PROGRESS, UNSAVED_COLUMNS, AppState
 from privnb.app.studies import StudiesTab
 from privnb.app.tab import Tab
 from privnb.datasets import description
@@ -142,7 +142,8 @@ class Program:
         own = self.state.tab and self.tabs[self.state.tab].doing  # the shown tab states its own step
         doing, fraction = "" if own else self.state.doing, self.state.progress[0]
         shown = {"titles": titles, "tab": self.state.tab, "name": name, "doing": doing, "fraction": fraction}
-        self._bar.html = str(render_template("program", **shown))
+        unsaved = self.state.has_unsaved_columns and self.state.tab != COLUMNS
+        self._bar.html = str(render_template("program", unsaved=unsaved, **shown))
 
     def _receive(self, page: Any, content: Any, _: Any) -> None:
         if content["name"] == "shown":
@@ -154,5 +155,5 @@ class Program:
         for key, each in self.tabs.items():
             if field != "tab":
                 each.changed(field, is_shown=key == self.state.tab)
-        if field == PROGRESS:
+        if field in (PROGRESS, UNSAVED_COLUMNS):
             self._draw_bar()

@@ -20,6 +20,7 @@ from privnb.runtime.errors import PrivnbError
 
 FILE = "app.json"  # next to the state of the board
 PROGRESS = "progress"  # a change that concerns only the texts about the running step
+UNSAVED_COLUMNS = "has_unsaved_columns"
 
 
 @dataclass
@@ -51,6 +52,8 @@ class AppState:
         The tab that is shown.
     has_unsaved_policy : bool
         Whether the tab Policy holds changes that are not saved.
+    has_unsaved_columns : bool
+        Whether the tab Columns holds roles or a hierarchy that are not saved.
     running : str
         The slow step that runs in the background; empty if there is none.
     since : str
@@ -76,6 +79,7 @@ class AppState:
     progress: tuple[float | None, str] = (None, "")
     tab: str = ""
     has_unsaved_policy: bool = False
+    has_unsaved_columns: bool = False
     listeners: list[Callable[[str], object]] = field(default_factory=list)
     show: Callable[[str], object] = field(default=lambda key: None)
 
@@ -167,8 +171,8 @@ class AppState:
 
     def _keep(self) -> None:
         if self._file:
-            own = {"path": str(self.path), "policy": self.policy, "is_wanted": self.is_wanted, "out": self.out}
-            pins.write_json(self._file, own | {"signature": asdict(self.signature)})
+            own = {name: getattr(self, name) for name in ("policy", "is_wanted", "out", "has_unsaved_columns")}
+            pins.write_json(self._file, own | {"path": str(self.path), "signature": asdict(self.signature)})
 
     def _restore(self) -> None:
         """Restore the state from before the page was loaded again, if it is about the same table."""
@@ -180,5 +184,6 @@ class AppState:
                 names = {each.name for each in fields(Signature)}
                 self.signature = Signature(**{name: held["signature"][name] for name in names})
                 self.policy, self.is_wanted, self.out = str(held["policy"]), bool(held["is_wanted"]), str(held["out"])
+                self.has_unsaved_columns = bool(held["has_unsaved_columns"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # the page starts without a choice

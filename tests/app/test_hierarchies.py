@@ -81,6 +81,31 @@ def test_a_button_opens_the_hierarchy_of_a_column_that_is_generalized(page):
     assert "Hierarchy of job" not in shown(page)
 
 
+def test_the_main_button_saves_an_open_hierarchy_and_no_click_loses_its_changes(page):
+    for name, value in (("sensitive", "2"), ("person", "each"), ("save", "")):
+        ask(page, (name, value))
+    assert "Saved." in shown(page)
+    open_jobs(page)
+    assert page.has_unsaved
+    assert "Saved." not in shown(page)
+    for lost in (("role 1", "unused"), ("hierarchy open", "age")):
+        ask(page, lost)
+        assert "The hierarchy of 'job' has unsaved changes, which would be lost." in shown(page)
+        assert str(page.roles.chosen["job"]) == "quasi-identifier"
+    ask(page, ("hierarchy close", ""))
+    assert "Close without the changes" in shown(page)
+    assert page.hierarchy.column == "job"
+    ask(page, ("hierarchy text", "half"), ("save", ""))
+    assert "The hierarchy of 'job' cannot be saved: The text is not applied yet." in shown(page)
+    assert "Saved." not in shown(page)
+    ask(page, ("hierarchy discard", ""), ("save", ""))
+    assert "Saved." in shown(page)
+    assert HierarchyEditor.open(page.table, "job").tree.text() == tree(page)
+    assert not page.has_unsaved
+    ask(page, ("hierarchy drop", ["diver", "care"]), ("hierarchy drop changes", ""))
+    assert page.hierarchy.column == ""
+
+
 def test_a_value_of_few_people_has_no_count(page):
     open_jobs(page)
     assert "farmer 60 people" in shown(page)
@@ -181,7 +206,7 @@ def test_unsaved_changes_are_kept_if_the_page_is_loaded_again(page, monkeypatch)
     before = open_columns("people.csv")
     ask(before, ("hierarchy open", "age"), ("hierarchy text", "18, 65"), ("hierarchy read", ""))
     ask(before, ("hierarchy low", "0"), ("hierarchy high", "120"), ("hierarchy bounds", ""))
-    assert "Not saved yet. Your changes are lost if you close the hierarchy." in shown(before)
+    assert "Not saved yet. The button Save below the table saves the hierarchy, too." in shown(before)
     again = open_columns("people.csv")
     assert (again.hierarchy.edited.cuts, again.hierarchy.edited.bounds) == ((18, 65), (0, 120))
     ask(again, ("hierarchy save", ""))

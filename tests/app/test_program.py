@@ -256,6 +256,28 @@ def test_a_step_waits_for_a_running_one_and_can_be_stopped(opened, monkeypatch):
     assert not app.state.is_wanted
 
 
+def test_every_tab_states_that_columns_are_not_saved_and_no_search_runs(opened):
+    app = opened
+    app.show("columns")
+    page = app.tabs["columns"].page
+
+    def answer(name, value):
+        page._receive(page._page, {"name": name, "value": value}, None)
+
+    answer("role 1", "unused")
+    assert "Save the columns first." in app.tabs["columns"].parts["body"].html
+    for tab in ("policy", "choose", "explore", "card", "release"):
+        app.show(tab)
+        assert "The columns have unsaved changes" in app._bar.html, tab
+    text = ask(app, "choose", "search")
+    assert text.count("Save the columns first") == 2, "next to the button and as the reason for the refusal"
+    assert app.state.choice is None
+    answer("save", "")
+    app.show("choose")
+    assert "unsaved changes" not in app._bar.html
+    assert not app.state.has_unsaved_columns
+
+
 def test_a_draft_opens_at_its_columns_and_no_step_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text(TEXT)
