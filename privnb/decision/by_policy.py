@@ -6,7 +6,7 @@ release whose risk is unknown does not meet a cap on that risk.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Decision:
     promises: Promises = field(default_factory=dict)
     first_search: Mapping[str, Any] | None = None
 
-    @property
+    @cached_property
     def chosen(self) -> Any:
         """The row of `releases` for the chosen release, or None if no release complies with the policy."""
         return self.kept.iloc[0] if len(self.kept) else None
@@ -144,12 +144,12 @@ class Decision:
         out = self.releases[~self.releases.kept]
         return list(zip(out.setting, out.reasons, strict=True))
 
-    @property
+    @cached_property
     def kept(self) -> pd.DataFrame:
         """The releases that comply with the policy; the chosen release is the first."""
         return self.releases[self.releases.kept]
 
-    @property
+    @cached_property
     def least(self) -> pd.Series | None:
         """The release of least loss that complies with the policy by the same reading of caps as the chosen release."""
         if self.chosen is None:
@@ -489,12 +489,12 @@ def read_at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal has only a row for the mean
         unknown = _unknown(next(filter(None, whys), f"{measure_facts(cap.measure).phrase} was not measured"))
         return {**axis, "target": "" if known.empty else join_names(sorted(lacking)), **unknown}
-    columns, random = _numbers(known), known.randomized.any()
+    columns, random = get_numbers(known), known.randomized.any()
     found: dict[str, dict[str, Numbers]] = {}
     targets, groups = known.target.tolist(), known.group.tolist()
     for places in group_positions(known, ["target", "group"]):
         own = {name: column[places] for name, column in columns.items()}
-        numbers = _worst_count(own) if cap.counted else _averaged(own, random)
+        numbers = _worst_count(own) if cap.counted else average_numbers(own, random)
         found.setdefault(targets[places[0]], {})[groups[places[0]]] = numbers
     worst = list[Numbers]()
     for target, groups in found.items():
@@ -572,15 +572,15 @@ def average_over_seeds(rows: pd.DataFrame, random: bool) -> Numbers:
     dict
         `value`, `low`, `high`, `baseline`; `seeds`, the number of seeds; `reason`, why the number is unknown.
     """
-    return _averaged(_numbers(rows), random)
+    return average_numbers(get_numbers(rows), random)
 
 
-def _numbers(rows: pd.DataFrame) -> dict[str, FloatArray]:
+def get_numbers(rows: pd.DataFrame) -> dict[str, FloatArray]:
     """Return the numbers of tidy results by column, as float arrays."""
     return {name: rows[name].to_numpy(dtype=float) for name in ("value", "low", "high", "baseline")}
 
 
-def _averaged(columns: Mapping[str, FloatArray], random: bool) -> Numbers:
+def average_numbers(columns: Mapping[str, FloatArray], random: bool) -> Numbers:
     """Return the same as `average_over_seeds`, but from arrays of numbers, which is faster than one frame per group."""
     values, seeds = columns["value"], len(columns["value"])
     low, high = (np.where(np.isnan(columns[end]), values, columns[end]) for end in ("low", "high"))

@@ -249,7 +249,7 @@ def compute_release_ids(rows: Annotated[pd.DataFrame, partial(check_results, col
 def _digest_columns(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     # Seeds are whole numbers in memory and floats when they are read from a file.
     texts = (pd.to_numeric(rows[name]).astype(float) if name == "seed" else rows[name] for name in columns)
-    keys = zip(*(column.map(str) for column in texts), strict=True)
+    keys = zip(*(map(str, column.tolist()) for column in texts), strict=True)  # faster than `map` of a column
     return [hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:8] for key in keys]
 
 

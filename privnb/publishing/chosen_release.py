@@ -180,15 +180,17 @@ def publish_chosen(
     allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
     while found.chosen is not None:
         try:
-            return _written(source, found, dataset, out, roles=in_roles, **given)
+            return _written(source, found, dataset, out, said, roles=in_roles, **given)
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
+            with in_language(language):
+                said = write_decision(found, dataset)
     for _, of in found.decision.nearest_first.iterrows() if allow else ():
         with contextlib.suppress(*REFUSALS):
-            return _written(source, found, dataset, out, of=of, allow=allow, roles=in_roles, **given)
+            return _written(source, found, dataset, out, said, of=of, allow=allow, roles=in_roles, **given)
     with in_language(language):
         unwritten = strip_markup(line("decision/decision", "unwritten", out.name))
-        said = f"{write_decision(found, dataset)}\n\n{unwritten}"
+        said = f"{said}\n\n{unwritten}"
     _scan({PRINTED: said}, source)
     return PublicationResult(found, [said])
 
@@ -238,6 +240,7 @@ def _written(
     found: PolicySearch,
     dataset: Dataset,
     out: Path,
+    decided: str,
     *,
     render: Render,
     of: Any = None,
@@ -249,7 +252,7 @@ def _written(
 ) -> PublicationResult:
     """Write the release `of`, which is the chosen release by default.
 
-    If the release must not be published, raise an error and keep no file.
+    If the release must not be published, raise an error and keep no file. `decided` is the text of the decision.
     """
     ended, rule = list[PublicationResult](), gate_rule(found.decision.policy, () if of is None else of.reasons)
 
@@ -278,8 +281,8 @@ def _written(
         with in_language(language):
             texts = render(signed)
             # Leave the folder out: its name may be that of a person.
-            shown = _sentences(found, dataset, replace(written, path=Path(out.name)), signed, page.name)
-            said = _sentences(found, dataset, written, signed, page.resolve().as_uri())
+            shown = _sentences(decided, replace(written, path=Path(out.name)), signed, page.name)
+            said = _sentences(decided, written, signed, page.resolve().as_uri())
         there = {each: made.with_name(made.name + each) for each in (FACTS, CODEBOOK, DESCRIPTOR)}
         own = {ending: path.read_text(encoding="utf-8") for ending, path in there.items()}
         named = {out.name + ending: text for ending, text in {**own, **texts}.items()}
@@ -400,11 +403,10 @@ def write_decision(found: PolicySearch, dataset: Dataset) -> str:
     return Sentences(*Worded("decision/decision", explained).parts, *counted).data
 
 
-def _sentences(found: PolicySearch, dataset: Dataset, written: PublishedTable, signed: Card, page: str) -> list[str]:
+def _sentences(decided: str, written: PublishedTable, signed: Card, page: str) -> list[str]:
     """Return sentences about a decision and its file in the present language, with blank lines between the parts."""
     answer = Worded("decision/card", signed.content).data
     reviewed = Sentences(*write("decision/evidence", "overview", signed.content)).data
-    decided = write_decision(found, dataset)
     of_file = [strip_markup(line("decision/card", "in_english")), *written.sentences]
     place = strip_markup(line("decision/card", "place", page))
     return [decided, "", *filter(None, of_file), "", answer, "", reviewed, "", place]

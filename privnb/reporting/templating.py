@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from privnb.runtime.language import current_language
 from privnb.runtime.sentences import inline
+from privnb.runtime.template_code import share_code
 from privnb.runtime.wording import Wording, filters
 
 
@@ -26,6 +27,7 @@ def environment(term: Callable[[str, str], str] | None = None) -> jinja2.Environ
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=share_code("pages", current_language()),
     )
     made.filters["sha256"] = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     made.globals |= {"version": metadata.version("privnb")}

@@ -130,14 +130,20 @@ def _environment(language: str, term: Callable[[str, str], str] | None) -> jinja
     """Return the templates of one language."""
     import jinja2
 
+    from privnb.runtime.template_code import share_code
+
+    @jinja2.pass_context
+    def mark_term(_: object, text: str, name: str = "") -> str:
+        return term(text, name or text) if term else text
+
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: _place(name, language).read_text(encoding="utf-8")),
         autoescape=True,
         finalize=_one_line,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=share_code("sentences", language),
     )
-    made.filters |= filters(language)
-    made.filters["term"] = lambda text, name="": term(text, name or text) if term else text
+    made.filters |= filters(language) | {"term": mark_term}
     made.globals["MIN_COUNT"] = numerals.MIN_COUNT
     return made
 

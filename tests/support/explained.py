@@ -4,7 +4,7 @@ from typing import Any
 
 
 def number(value, low=None, high=None, baseline=0.0, **row):
-    """Return a number of a release as `release_risks.number_of` returns one."""
+    """Return a number of a release as `release_risks.numbers_of` returns one."""
     ends = {"low": value if low is None else low, "high": value if high is None else high}
     stated = {"seeds": 1, "unknown": "", "row": {"measure": "x", **row}, "ids": []}
     return {"value": value, **ends, "baseline": baseline, **stated}
