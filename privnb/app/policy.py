@@ -16,7 +16,7 @@ from privnb.datasets.dataset import load_schema
 from privnb.decision import policies
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Cap, Policy
-from privnb.decision.policy_changes import compare_policies, keep_earlier
+from privnb.decision.policy_changes import compare_policies, keep_earlier, list_unprotected, policy_values
 from privnb.runtime.errors import PrivnbError, UsageError
 from privnb.runtime.names import join_names
 from privnb.runtime.numerals import write_share
@@ -28,7 +28,6 @@ PERCENT = "cap "
 CLASS_SIZE = "min_class_size"
 TEXTS = {"title": "Title of our policy", "recipient": "Recipients", "source": "Who states the caps, and why"}
 OWN_GROUP, PUBLIC, RESTRICTED = "Your own policy", "For a release to anybody", "For recipients under an agreement"
-VALUE_RISKS = {"attribute", "certainty", "near certainty"}  # risks that a sensitive value is disclosed
 
 
 OF_ONE = ("identity", "attribute", "linkability")  # risks of which a policy can also cap that of the worst-off person
@@ -131,9 +130,9 @@ class PolicyTab(Tab):
 
     def _unprotected(self, policy: Policy) -> list[str]:
         """Return the sensitive attributes if the policy caps no risk that their values are disclosed."""
-        if self.state.why_not_described or {cap.risk for cap in policy.caps} & VALUE_RISKS:
+        if self.state.why_not_described:
             return []
-        return [*load_schema(str(self.state.path), self.state.study).sensitive]
+        return list_unprotected(policy_values(policy), load_schema(str(self.state.path), self.state.study).sensitive)
 
     def _own_path(self) -> Path:
         return self.state.path.with_name(OWN)

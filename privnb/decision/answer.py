@@ -8,6 +8,8 @@ from typing import Any
 
 from privnb.decision import policies
 from privnb.decision.explanation import MISLED, MUCH
+from privnb.decision.policy_changes import list_unprotected
+from privnb.microdata.schema import Role
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation if it is more likely than not
@@ -30,7 +32,8 @@ def answer(content: Part) -> Part:
         `keeps`: whether the release complies with the policy; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `caps`:
         the number of caps; `kept`: the number of caps that the release meets; `is_small`: whether the smallest class
         has too few rows; `reservations`: a list of dicts, each with a `kind`, which selects the sentence in
-        `templates/card.j2`. A large loss and misled users come first, then values that are disclosed with certainty.
+        `templates/card.j2`. A large loss and misled users come first, then a policy that protects no
+        sensitive values, then values that are disclosed with certainty.
     """
     release, policy, risks = content["release"], content["policy"], content["risks"]
     caps = [cap for risk in risks for cap in risk["caps"]]
@@ -39,7 +42,7 @@ def answer(content: Part) -> Part:
     gate = content["done"].get("gate")
     ruled_out = bool(content["decision"].get("reasons"))
     keeps = kept == len(caps) and not is_small and not ruled_out and (gate is None or gate["allowed"])
-    reservations = [*_of_utility(content), *_of_risks(risks), *_of_making(content)]
+    reservations = [*_of_utility(content), *_of_policy(content), *_of_risks(risks), *_of_making(content)]
     return {
         "keeps": keeps,
         "status": BREAKS if not keeps else RESERVED if reservations else KEEPS,
@@ -63,6 +66,13 @@ def _of_utility(content: Part) -> Iterator[Part]:
         yield {"kind": "copied", "number": copies["copied"]}
     if content.get("vanished"):
         yield {"kind": "vanished", "columns": content["vanished"]}
+
+
+def _of_policy(content: Part) -> Iterator[Part]:
+    """Yield the reservation that the policy limits no risk that a sensitive value is disclosed."""
+    sensitive = [column["name"] for column in content["dictionary"] if column["role"] == Role.SENSITIVE]
+    if unprotected := list_unprotected(content["policy"], sensitive):
+        yield {"kind": "unprotected", "attributes": unprotected}
 
 
 def _of_risks(risks: list[Part]) -> Iterator[Part]:

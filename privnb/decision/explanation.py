@@ -13,7 +13,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.decision import policies
 from privnb.decision.by_policy import ENDS, LOSS, Decision, keeps_cap, plain_number
 from privnb.decision.points import BARE, ORIGINAL
-from privnb.decision.policy_changes import explain_changed_caps, policy_values
+from privnb.decision.policy_changes import explain_changed_caps, list_unprotected, policy_values
 from privnb.decision.policy_search import PolicySearch, find_release_key
 from privnb.decision.reasons import BELOW, CAP, IS_ORIGINAL, PERHAPS_BELOW, UNKNOWN_LOSS, UNSURE
 from privnb.decision.release_risks import Part, groups_at_risk, list_attributes, numbers_of, risk_of
@@ -52,7 +52,8 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
     Returns
     -------
     dict
-        `policy` and `table`; `chosen`, the chosen release or None; `why`, the rule that chose the release; `misled`,
+        `policy` and `table`; `unprotected`, the sensitive attributes if the policy limits no risk that their values are
+        disclosed; `chosen`, the chosen release or None; `why`, the rule that chose the release; `misled`,
         the share of large groups that the release misrepresents; `risks`, each for the `release` and the `original`,
         see `release_risks.risk_of`; `uses`, the measures of utility, each for the `original`, for the `release` and for
         the table `without` quasi-identifiers, with the columns that the measure averages (`changed`);
@@ -64,6 +65,7 @@ def explain_decision(found: PolicySearch, dataset: Dataset, more: Results | None
     decision = found.decision
     return {
         "policy": policy_values(decision.policy),
+        "unprotected": list_unprotected(policy_values(decision.policy), dataset.schema.sensitive),
         "table": _table(found, dataset),
         "chosen": None if decision.chosen is None else _release(decision, decision.chosen),
         "why": explain_rule(decision),

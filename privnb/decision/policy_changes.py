@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ APART = (
     "verified",
     ADVERSARY,
 )  # fields that are not compared, or have their own rows
+VALUE_RISKS = {"attribute", "certainty", "near certainty"}  # risks that a sensitive value is disclosed
 
 
 def policy_values(policy: Policy) -> Part:
@@ -35,6 +36,15 @@ def policy_values(policy: Policy) -> Part:
     if policy.is_informed:
         texts[ADVERSARY] = policy.adversary
     return texts | {"caps": caps, "needs": needs, "about_large_groups": large}
+
+
+def list_unprotected(policy: Mapping[str, Any], sensitive: Sequence[str]) -> list[str]:
+    """Return the sensitive attributes if a policy limits no risk that their values are disclosed.
+
+    The policy is plain values with `caps`, such as those of `policy_values`. A cap of 100% limits nothing.
+    """
+    limited = {cap["risk"] for cap in policy["caps"] if cap["most"] < 1}
+    return [] if limited & VALUE_RISKS else [*sensitive]
 
 
 def explain_changed_caps(decision: Decision) -> Part:

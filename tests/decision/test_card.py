@@ -286,6 +286,7 @@ RESERVATIONS = {
         {"risk": "identity"},
     ),
     "unknown": (lambda risks, _: risks[3].update(unknown="not measured"), {"risks": ["linkability"]}),
+    "unprotected": (lambda _, policy: policy.update(caps=policy["caps"][:1]), {"attributes": ["diagnosis"]}),
     "unverified_policy": (lambda _, policy: policy.update(verified=False), {"is_ours": False}),
     "policy_changed": (lambda _, policy: policy.update(changed=True), {}),
 }  # fmt: skip

@@ -215,6 +215,7 @@ CONTENT = {
 RESERVATIONS = [
     {"kind": "certain", "number": NUMBER_OF},
     {"kind": "certain", "number": {**NUMBER_OF, "row": {"target": "xyz"}}},
+    {"kind": "unprotected", "attributes": ["a"]},
     {"kind": "much_lost", "number": NUMBER_OF},
     {"kind": "misled", "number": NUMBER_OF},
     {"kind": "copied", "number": NUMBER_OF},
@@ -352,7 +353,7 @@ CHANGES = {
     }},
     "nothing": {
         "chosen": None, "nearest": [RELEASE], "why": {"rule": "none"}, "previous": "x.csv", "next": [], "equal": [],
-        "has_rows_at_risk": True,
+        "unprotected": ["a"], "has_rows_at_risk": True,
         "stricter": [],
         "unattainable": [UNATTAINABLE | {"is_surely_above": each} for each in (True, False)],
     },

@@ -53,6 +53,7 @@ def explained(**changed: Any) -> dict[str, Any]:
         },
         "table": {"name": "town", "records": 60, "sample": 0, "people": 60, "rows_are_people": True,
                   "quasi_identifiers": ["age", "sex"], "sensitive": ["illness"]},
+        "unprotected": [],
         "chosen": chosen,
         "why": {"rule": "lower risk", "kept": 2, "releases": 4, "near_least": 2, "bare_used": 0.3, "least": least},
         "smallest_class": 10.0,
