@@ -47,6 +47,7 @@ class ChooseTab(Tab):
         self.charts = {name: chart_class()() for name in (LOSSES, PEOPLE)}
         self.without: dict[str, Mapping[str, Any]] = {}  # the decision without a column
         self._drawn: Choice | None = None
+        self._continues = state.is_wanted  # whether the page was loaded again during a search
         body, more = self.parts["body"], self.parts["more"]
         self.widget.children = (self.parts["status"], body, *self.charts.values(), more)
         for chart in self.charts.values():
@@ -90,8 +91,9 @@ class ChooseTab(Tab):
                 drawn = None if choice is None else draw(choice.found.decision)
                 self.charts[name].spec = chart_spec(drawn) if isinstance(drawn, Drawing) else {}
         must_wait = self.state.running or self.state.has_unsaved_columns
-        if choice is None and self.state.is_wanted and not must_wait and not shown["why_not"]:
-            self._search()  # a page that was loaded again continues; finished parts come from the store
+        if self._continues and choice is None and not must_wait and not shown["why_not"]:
+            self._continues = False
+            self._search()  # finished parts come from the store
 
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
@@ -116,13 +118,17 @@ class ChooseTab(Tab):
         self.state.set("is_wanted", False)
         super().stop()
 
+    def failed(self) -> None:
+        """Do not continue a failed search when the page is loaded again: it would fail again."""
+        self.state.set("is_wanted", False)
+
     def _search(self) -> None:
         self._check_columns()
         state = self.state
         task = partial(tasks.choose, state.path, state.study, state.policy, state.store, self.profile)
         self.without = {}
-        self.start("Searching for a release", task, self._found)
         state.set("is_wanted", True)
+        self.start("Searching for a release", task, self._found)
 
     def _check_columns(self) -> None:
         """Raise UsageError if the table is not described, or if its columns have changes that are not saved."""

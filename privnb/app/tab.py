@@ -85,6 +85,7 @@ class Tab:
 
         def fail(text: str) -> None:
             self._ended()
+            self.failed()
             self.fault = f"{what}: {text}"
             self.refresh()
 
@@ -105,6 +106,9 @@ class Tab:
             self.fault = f"{self.doing} was stopped. Finished parts are kept, so the step continues where it stopped."
             self._ended()
             self.refresh()
+
+    def failed(self) -> None:
+        """React to the failure of a slow step, whose error the status line shows."""
 
     def _ended(self) -> None:
         self.doing = ""

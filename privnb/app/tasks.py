@@ -77,7 +77,8 @@ def choose(path: Path, study: str | None, policy: str, store: str, profile: str 
         table = digest_table(path)
         made = decide(Table(path, study), policy, profile=profile, store=store)
     decision = made.found.decision
-    shown = decision.chosen if decision.chosen is not None else next(decision.nearest_first.itertuples(), None)
+    nearest = decision.nearest_first
+    shown = decision.chosen if decision.chosen is not None else None if nearest.empty else nearest.iloc[0]
     widths = list[LabelWidth]()
     with progress.step("measuring how wide the labels are"):
         if shown is not None:

@@ -40,7 +40,7 @@ def record_search(path: Path, decision: Decision) -> Decision:
     if not path.is_file():
         return decision
     text = read_description(path)
-    if path.resolve().is_relative_to(PROJECT / "data") and "licence" in text["dataset"]:
+    if path.resolve().is_relative_to(PROJECT / "data") and text["dataset"].get("licence"):
         return decision  # published tables, which have no owner
     files = list_data_files(path.parent, text)
     table = "-".join(file_digest(each) for each in files)

@@ -11,7 +11,9 @@ from privnb.app import open_table, tasks
 from privnb.app.state import AppState
 from privnb.datasets.dataset import find_description
 from privnb.decision import policies
+from privnb.decision.policies import Cap
 from privnb.explorer import pins
+from privnb.workbench.decision import TableDecision
 
 ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "cold" if i % 3 else "flu") for i in range(240)]
 TEXT = "name,age,sex,illness\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
@@ -239,6 +241,36 @@ def test_a_policy_that_vanishes_is_said_on_each_tab(opened):
     for tab in ("choose", "card", "release"):
         app.show(tab)
         assert "there is no file" in "".join(part.html for part in app.tabs[tab].parts.values()), tab
+
+
+def test_a_policy_that_no_release_keeps_is_answered_with_the_reason(opened, decided, monkeypatch):
+    app, (_, _, found) = opened, decided
+    policy = replace(found.found.decision.policy, caps=(Cap("identity", 1e-6),))
+    choice = tasks.Choice(found.found, found.explanation, "", "", [])
+    strict = TableDecision(found.table, found.dataset, tasks.judge_again(choice, policy))
+    monkeypatch.setattr(tasks, "decide", lambda *_, **__: strict)
+    text = ask(app, "choose", "search")
+    assert "Publish none of these releases" in text
+    assert app.state.choice.found.decision.chosen is None
+    assert [each.column for each in app.state.choice.widths], "those of the nearest release"
+    assert not app.state.running
+
+
+def test_a_search_that_fails_is_not_begun_again_by_the_page(opened, monkeypatch):
+    app = opened
+    begun = []
+
+    def fail(self, task, failed, **_):
+        begun.append(task)
+        failed("the disk is full")
+
+    monkeypatch.setattr("privnb.explorer.background.BackgroundWorker.start", fail)
+    text = ask(app, "choose", "search")
+    assert "Searching for a release: the disk is full" in text
+    ask(app, "choose", "profile", "quick")
+    app.show("policy")
+    app.show("choose")
+    assert len(begun) == 1
 
 
 def test_a_step_waits_for_a_running_one_and_can_be_stopped(opened, monkeypatch):

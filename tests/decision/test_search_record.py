@@ -97,3 +97,18 @@ def test_the_record_begins_again_with_other_data_and_does_not_exist_for_publishe
     shipped = find_description("twelve")
     assert record_search(shipped, replace(decision, first_search=None)).first_search is None
     assert not Path(shipped).with_name(FILE).exists()
+
+
+def test_only_a_table_with_a_licence_in_the_project_counts_as_published(made, comparison, monkeypatch):
+    """A draft states an empty licence."""
+    path, _ = made
+    assert 'licence = ""' in path.read_text(encoding="utf-8")
+    monkeypatch.setattr("privnb.decision.search_record.PROJECT", path.parent.parent.parent)
+    record_search(path, comparison.choose("groups-of-3").found.decision)
+    assert path.with_name(FILE).is_file()
+    path.with_name(FILE).unlink()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('licence = ""', 'licence = "CC BY 4.0"'), encoding="utf-8")
+    record_search(path, comparison.choose("groups-of-3").found.decision)
+    assert not path.with_name(FILE).exists()
+    path.write_text(text, encoding="utf-8")
