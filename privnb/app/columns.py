@@ -17,6 +17,7 @@ from markupsafe import Markup
 from privnb.app.domains import DomainPart
 from privnb.app.hierarchies import HierarchyPart, can_edit
 from privnb.app.html import render_template
+from privnb.app.merging import MergingPart
 from privnb.datasets.column_types import spell_form
 from privnb.datasets.dataset import find_description
 from privnb.datasets.description_editor import DescriptionEditor, find_or_draft
@@ -75,6 +76,7 @@ class YourTable:
 
         self.table, self.roles, self.answer = table, table.roles, ActionResult()
         self.hierarchy, self.domains = HierarchyPart(self._draw), DomainPart()
+        self.merging = MergingPart()
         self.on_saved: Callable[[], object] = lambda: None  # called after the description was written
         self.on_drawn: Callable[[], object] = lambda: None  # called after each action
         self._state_file = os.environ.get(pins.STATE)  # set by a page, which has no earlier kernel
@@ -97,6 +99,7 @@ class YourTable:
                 self.hierarchy.column,
                 self.hierarchy.render(self.roles),
                 self.domains.render(self.table, self.roles),
+                self.merging.render(self.table, self.roles),
             )
             + render_state(self.table, self.roles, self.answer if any(self.answer) else self._unsaved())
         )
@@ -165,6 +168,12 @@ class YourTable:
             self._edit_hierarchy(name.removeprefix("hierarchy "), value)
         elif name.startswith("domain "):
             self._state_domain(name.removeprefix("domain "), value)
+        elif name.startswith("merge "):
+            for column, replaced in self.merging.act(name.removeprefix("merge "), value, self.table).items():
+                self._close_hierarchy(column)
+                self._change_columns(*self.table.merge_values(column, replaced))
+                self.merging.forget(column)
+                self.on_saved()
         elif name == "accept":
             proposed = self.table.proposed_sensitive(self.roles)
             self._set_roles(self.roles.having(dict.fromkeys(proposed, Role.SENSITIVE)))
@@ -178,6 +187,8 @@ class YourTable:
         elif name in ("repair", "undo-repair"):
             self._close_hierarchy(str(value))
             self._change_columns(*(self.table.repair([value]) if name == "repair" else self.table.undo_repair(value)))
+            self.merging.forget(str(value))
+            self.on_saved()
         elif chosen := apply_answer(self.roles, name, value):
             self._set_roles(chosen)
         self.hierarchy.follow(self.table, self.roles)
@@ -261,11 +272,12 @@ def render_form(
     opened: str = "",
     hierarchy: Markup = NOTHING,
     domains: Mapping[str, Markup] = MappingProxyType({}),
+    repairs: Mapping[str, Markup] = MappingProxyType({}),
 ) -> Markup:
     """Render the columns that single people out, the two questions, and one line with menus for each column.
 
     The part `hierarchy` follows the line of the column `opened`, whose hierarchy is open. `domains` holds the part in
-    which the domain of a column is stated, by column.
+    which the domain of a column is stated, and `repairs` the part in which its values are repaired, by column.
     """
     seen = table.seen(roles)
     names = [each.name for each in seen]
@@ -292,7 +304,7 @@ def render_form(
         headings=HEADINGS,
         columns=columns,
         masked=MASKED,
-        repairs=table.repairs(roles),
+        repairs=repairs,
         repaired=table.corrections,
         editable=can_edit(table, roles),
         opened=opened,

@@ -207,7 +207,7 @@ def _weighs(name: str, values: Values) -> bool:
 
 
 def _spellings(values: Values) -> list[str]:
-    """Return descriptions of the groups of values that differ only in capitals and spaces.
+    """Return descriptions of the groups of values that differ only in spelling; see `repairs.find_spellings`.
 
     A group with a value that few records have is not shown; the last description states the number of such groups.
     """

@@ -53,6 +53,7 @@ File = Annotated[
     str | os.PathLike[str],
     lambda name, value: None if isinstance(value, str) and not value else expect.path(name, value),
 ]
+MOST_MERGED = 40  # the maximum number of values of a column of which an owner can merge some
 SAMPLE = 20_000  # the number of records for examples and for dependencies between columns
 
 
@@ -420,9 +421,7 @@ class DescriptionEditor:
             )
         own, stated = {name: self._repairs[name] for name in names}, self.corrections
         corrections = {
-            name: replace(each.correction, spellings={**stated[name].spellings, **each.correction.spellings})
-            if name in stated
-            else each.correction
+            name: stated[name].followed_by(each.correction) if name in stated else each.correction
             for name, each in own.items()
         }
         said = [
@@ -431,6 +430,42 @@ class DescriptionEditor:
             for name, each in own.items()
         ]
         return self._corrected(corrections), said
+
+    def list_mergeable(self, name: str) -> list[str]:
+        """Return the values of a column of texts of which an owner can merge some; empty if they are too many."""
+        values, correction = self._values[name], self.corrections.get(name, Correction())
+        is_text = not isinstance(self._described["columns"][name].get("domain"), Mapping)
+        is_own = is_text and name not in self.derived and not correction.digits
+        if not is_own or not 1 < values.different <= MOST_MERGED:
+            return []
+        if not values.texts.isin(self.cells[name].cat.categories).all():  # numbers that are written in another way
+            return []
+        return sorted(values.texts, key=lambda text: (text.casefold(), text))
+
+    def merge_values(self, name: str, replaced: Mapping[str, str]) -> tuple[Self, list[str]]:
+        """State that some values of a column are read as other values; see `repair` for the results and the errors.
+
+        Parameters
+        ----------
+        name : str
+        replaced : dict of str to str
+            The value as which each value is read.
+        """
+        values = self.list_mergeable(name)
+        if absent := {*replaced, *replaced.values()} - {*values}:
+            raise UsageError(f"'{name}' lacks {len(absent)} of the values to merge. Choose values of the column.")
+        if any(new in replaced for new in replaced.values()):
+            raise UsageError(
+                f"a value of '{name}' that others are read as must stay; it is read as another value itself. Choose "
+                "the value that stays for all of them."
+            )
+        if not replaced:
+            raise UsageError(f"no value of '{name}' is read as another value. Choose a value first.")
+        said = (
+            f"Values of '{name}' are read as others: {len(replaced)}. The domain and the hierarchy are proposed again."
+        )
+        correction = self.corrections.get(name, Correction()).followed_by(Correction(replaced))
+        return self._corrected({name: correction}), [said]
 
     def undo_repair(self, name: str) -> tuple[Self, list[str]]:
         """Delete the correction of a column from the description; see `repair` for the results and the errors."""

@@ -11,6 +11,15 @@ from privnb.microdata.withholding import LIMIT, Margin, is_few, suppress
 from privnb.runtime.lazy import pd
 from privnb.tables.corrections import Correction
 
+WORDS = (  # the texts with one meaning; the first texts are abbreviations
+    (("f", "w"), ("female", "weiblich")),
+    (("m",), ("male", "männlich", "maennlich")),
+    (("d",), ("diverse", "divers")),
+), (
+    (("y", "j"), ("yes", "ja")),
+    (("n",), ("no", "nein")),
+)  # fmt: skip
+UNKNOWN = "x", "u", "unknown", "unbekannt", "other", "sonstige"  # may occur among words, and have no other spelling
 SHOWN = 6  # the maximum number of replaced spellings that a page lists
 LENGTHS = range(3, 9)  # the numbers of digits of codes that are repaired
 COUNTED = 200  # the maximum number of texts whose counts a page shows
@@ -45,15 +54,33 @@ class Repair(NamedTuple):
 
 
 def find_spellings(values: Values) -> list[SpellingGroup]:
-    """Return the groups of texts that differ only in capitals and spaces.
+    """Return the groups of texts that differ only in capitals and spaces, or are a word and its common abbreviation.
 
     The most common spelling of a group is kept, without spaces around it.
     """
     plain = values.texts.str.split().str.join(" ").str.casefold()
+    plain = plain.replace(_find_abbreviations({*plain}))
     alike = plain.duplicated(keep=False)
     counts = pd.Series(values.counts, values.texts)[alike.to_numpy()]
     groups = [each for _, each in counts.groupby(plain[alike].to_numpy(), sort=False)]
     return [SpellingGroup(each.to_dict(), " ".join(str(each.idxmax()).split())) for each in groups]
+
+
+def _find_abbreviations(texts: set[str]) -> dict[str, str]:
+    """Return the common word for each abbreviation and translation among `texts`, which are in small letters.
+
+    The result is empty if other texts occur or no word is written in full, because a letter alone may mean anything.
+
+    >>> sorted(_find_abbreviations({"w", "weiblich", "m"}))
+    ['d', 'divers', 'f', 'm', 'maennlich', 'männlich', 'w', 'weiblich']
+    >>> _find_abbreviations({"s", "m", "l"})
+    {}
+    """
+    for meanings in WORDS:
+        known = {each: words[0] for short, words in meanings for each in (*short, *words)}
+        if texts <= {*known, *UNKNOWN} and any(texts.intersection(words) for _, words in meanings):
+            return {each: word for each, word in known.items() if each != word}
+    return {}
 
 
 def find_digits(name: str, values: Values) -> int:

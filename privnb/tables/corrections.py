@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from privnb.microdata.columns import make_categorical
@@ -43,6 +43,15 @@ class Correction:
     def __bool__(self) -> bool:
         """Whether a text can change."""
         return bool(self.spellings or self.digits)
+
+    def followed_by(self, other: Self) -> Self:
+        """Return this correction and then another one as a single correction.
+
+        >>> Correction({"f": "F"}).followed_by(Correction({"F": "female"})).spellings
+        {'f': 'female', 'F': 'female'}
+        """
+        first = {old: other.spellings.get(new, new) for old, new in self.spellings.items()}
+        return replace(self, spellings={**first, **other.spellings}, digits=other.digits or self.digits)
 
     def texts(self, texts: Iterable[str | None]) -> list[str | None]:
         """Return the corrected texts; None, a missing text, stays None.

@@ -104,5 +104,37 @@ def test_a_click_on_the_page_repairs_and_undoes(table):
     assert page.hierarchy.column == ""
     assert str(page.roles.chosen["zip"]) == "neutral", "a choice that is not saved yet stays"
     assert load("sick").schema["sex"].domain.values == ("F", "M")
-    assert "Repair sex" in ask("undo-repair", "sex")
+    assert "Repair the values of sex" in ask("undo-repair", "sex")
     assert page.table.text == table.text
+
+
+def test_a_word_and_its_abbreviation_are_one_value_and_others_are_merged_by_hand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["F", "f", "female", "M", "m", "male", "F"]
+    rows = [f"{words[i % 7]},{('flu', 'influenza', 'cold')[i % 3]},{i % 4}" for i in range(210)]
+    Path("mixed.csv").write_text("\n".join(["sex,ill,visits", *rows]) + "\n")
+    page = open_columns("mixed.csv")
+
+    def ask(name, value=""):
+        page._receive(page._page, {"name": name, "value": value}, None)
+        return page._page.html
+
+    assert page.table.repairs(page.roles)["sex"].correction.spellings["female"] == "F"
+    for name, value in (("sensitive", "2"), ("person", "each"), ("role 1", "neutral"), ("save", "")):
+        ask(name, value)
+    table, _ = page.table.merge_values("sex", {"f": "F", "m": "M"})
+    (alert,) = (each for each in table.seen(table.roles)[0].alerts if "written in several ways" in each)
+    assert "'female'" in alert, "the alert stays as long as an abbreviation does"
+    table, _ = table.merge_values("sex", {"F": "female"})
+    assert {*load("mixed").table["sex"]} == {"female", "M", "male"}
+    page = open_columns(name="mixed")
+    assert "influenza is read as" in ask("merge open 1")
+    assert "female is read as" in ask("merge open 0"), "several repairs are open"
+    assert "influenza is read as" in page._page.html
+    assert "Choose a value first" in ask("merge apply 1")
+    ask("merge as 1 2", "1")
+    assert "must stay" in ask("merge as 1 1", "2") + ask("merge apply 1")
+    ask("merge as 1 1", "1")
+    ask("merge apply 1")
+    assert {*load("mixed").table["ill"]} == {"flu", "cold"}
+    assert {*load("mixed").table["sex"]} == {"female", "M", "male"}
