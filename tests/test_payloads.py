@@ -62,7 +62,7 @@ def hostile(tmp_path_factory):
 def report(hostile, kernel):
     """The folder of a report on the table of payloads."""
     asked = ASKED | {"DATASET": str(hostile.path)}
-    return one_process.build(hostile.folder / "report", notebooks=REPORTED, parameters=asked)
+    return one_process.build(hostile.folder / "report", "few", notebooks=REPORTED, parameters=asked)
 
 
 def watched(opened):

@@ -280,7 +280,7 @@ def reported(requests):
         for place, path, records in left.values():
             asked = json.dumps({"parameters": {"DATASET": str(path), "RECORDS": records}})
             pairs += [str(place / "report"), asked]
-        command = [sys.executable, str(HERE.parent / "support" / "one_process.py"), *pairs]
+        command = [sys.executable, str(HERE.parent / "support" / "one_process.py"), "all", *pairs]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         while left and (left[name := next(iter(left))][0] / "report" / "index.html").exists():
             found[name] = "ok", ""

@@ -1,6 +1,6 @@
 """A report whose notebooks run one after the other in one process, without kernels: what is in their cells is run, and
-shown, as there. `python tests/support/one_process.py OUT ASKED` builds it, what is asked for as JSON; more pairs, more
-reports.
+shown, as there. `python tests/support/one_process.py FAMILY OUT ASKED` builds it, with a few sanitizers or with all,
+what is asked for as JSON; more pairs, more reports.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from privnb.datasets import dataset
 from privnb.decision import policy_search
@@ -24,18 +25,20 @@ from privnb.papers.ledger_page import Ledger
 from privnb.reporting import report, running
 
 
-def build(out, **asked):
-    """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one."""
-    build_all({out: asked})
+def build(out, family="all", **asked):
+    """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one.
+    The `family` is "all", or "few" as `few_sanitizers` has them.
+    """
+    build_all({out: asked}, family)
     return out
 
 
-def build_all(reports):
+def build_all(reports, family="all"):
     """The reports `{out: what is asked for}`, one after the other in one other process, which starts no more of them:
     of small tables that takes as long as the work.
     """
     pairs = [text for out, asked in reports.items() for text in (str(out), json.dumps(asked))]
-    subprocess.run([sys.executable, __file__, *pairs], check=True)
+    subprocess.run([sys.executable, __file__, family, *pairs], check=True)
 
 
 def run(chosen, work, out, **_):
@@ -107,7 +110,13 @@ SEARCHED = {"k": "10", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "mine
 
 if __name__ == "__main__":
     gc.set_threshold(20_000, 20, 20)  # as in the tests: a collection looks at all that the libraries have
-    report.run_notebooks, store.START_SECONDS, given = run, math.inf, sys.argv[1:]
+    report.run_notebooks, store.START_SECONDS = run, math.inf
+    family, *given = sys.argv[1:]
+    if family == "few":
+        sys.path.insert(0, str(Path(__file__).parents[1]))  # where `support` is
+        from support import few_sanitizers
+
+        few_sanitizers.narrow(setattr)
     quick = profiles.PROFILES["quick"]
     profiles.PROFILES["quick"] = replace(quick, family={**quick.family, **SEARCHED})
     policy_search.search_policy, noise_removal.remove_simulated_noise = map(
