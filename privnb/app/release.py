@@ -12,6 +12,7 @@ from privnb.app import tasks
 from privnb.app.state import AppState
 from privnb.app.tab import Tab
 from privnb.app.tasks import Written
+from privnb.evaluation.label_widths import WHOLE
 from privnb.publishing import chosen_release
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Part
@@ -26,6 +27,7 @@ class ReleaseTab(Tab):
 
     def __init__(self, state: AppState) -> None:
         self.safe, self.allow = False, ""
+        self.refusals = 0  # a new number draws the file name again, with the name that applies
         self.written: Written | None = None
         super().__init__(state)
 
@@ -41,9 +43,12 @@ class ReleaseTab(Tab):
             policy="" if choice is None else choice.found.decision.policy.title,
             stale=self.state.stale(),
             out=self.state.out,
+            refusals=self.refusals,
             is_safe=self.safe,
             allow=self.allow,
             missing=self.state.signature.missing,
+            empty=[] if choice is None else [each.column for each in choice.widths if each.covers_all >= WHOLE],
+            columns=0 if choice is None else len(choice.explanation["table"]["quasi_identifiers"]),
             written=self.written,
             printed=[] if self.written is None else _split_lists("\n".join(self.written.sentences)),
             card=self._card(),
@@ -52,7 +57,12 @@ class ReleaseTab(Tab):
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
         if name == "out":
-            self.state.set("out", str(value).strip())
+            name = str(value).strip()
+            if not Path(name).name:
+                self.refusals += 1
+                self.draw()
+                raise UsageError(f"the file name must not be empty; {self.state.out} still applies. Type a file name.")
+            self.state.set("out", name)
         elif name == "safe":
             self.safe = bool(value)
         elif name == "allow":

@@ -54,13 +54,18 @@ def answer(content: Part) -> Part:
 
 
 def _of_utility(content: Part) -> Iterator[Part]:
-    """Yield the reservations about the rows: a large loss, misled users, copies of records, and vanished values."""
+    """Yield the reservations about the rows.
+
+    They are a large loss, misled users, columns without information, copies of records, and vanished values.
+    """
     lost = content["uses"]["lost"]
     if lost["value"] is not None and lost["value"] > MUCH:
         yield {"kind": "much_lost", "number": lost}
     for number in content["uses"]["measures"]:
         if number["row"]["measure"] == "worse_than_trivial" and (number["value"] or 0.0) > MISLED:
             yield {"kind": "misled", "number": number}
+    if empty := content.get("empty_columns"):
+        yield {"kind": "empty_columns", "columns": empty, "of": len(content["release"]["quasi_identifiers"])}
     copies = content.get("copies")
     if copies and copies["copied"] and (copies["copied"]["low"] or 0) > 0:
         yield {"kind": "copied", "number": copies["copied"]}

@@ -4,6 +4,7 @@ A card holds only aggregates. Each number is a mean over rows of results, and is
 `reporting.release_card` makes the page of a card.
 """
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -38,12 +39,13 @@ from privnb.decision.release_risks import (
     risk_of,
 )
 from privnb.decision.signature import Signature
+from privnb.evaluation.label_widths import WHOLE
 from privnb.evaluation.results import SETTING_COLUMNS, Results, select_measured
 from privnb.microdata import withholding
 from privnb.microdata.bands import name_treatment
 from privnb.microdata.counts import count_people_by_group
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
-from privnb.microdata.schema import Attribute, Schema, to_text
+from privnb.microdata.schema import Attribute, Schema, SchemaError, to_text
 from privnb.microdata.treatment import KINDS, MEANINGS, TRUE
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
@@ -72,6 +74,7 @@ VALUES = (
     "perturbed",
     "synthetic",
 )  # the treatments after which a cell holds a single value, or *
+COVERING = ("generalized", "suppressed")  # the treatments after which a cell can cover all values
 STARS_ONLY = r"^\*+$"  # cells of other tools that are suppressed
 K = KAnonymity.__name__  # the beginning of a claim of k-anonymity
 COUNTED = (
@@ -207,6 +210,7 @@ def make_card(
         "uses": _uses(own, axes, decision.policy),
         "vanished": list_vanished(path, dataset, done) if isinstance(dataset, Dataset) else [],
         "unmeasured": list_unmeasured(own, schema),
+        "empty_columns": list_empty_columns(path, dataset, done) if isinstance(dataset, Dataset) else [],
         "not_tried": [*_not_tried(own, schema, done, decision.previous)],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
@@ -470,6 +474,21 @@ def list_vanished(path: Path, dataset: Dataset, done: Part) -> list[Part]:
         after = {_plain(value, attribute) for value in cells.iloc[:, 0].unique()}
         if vanished := len(before - after - {attribute.public_domain.mark}):
             found.append({"column": name, "values": vanished, "treated": treated})
+    return found
+
+
+def list_empty_columns(path: Path, dataset: Dataset, done: Part) -> list[str]:
+    """Return the quasi-identifiers of a file whose cells contain no information: each cell covers all values."""
+    file, memory, found = UndescribedTable.of(path), Memory.of("2GB"), []
+    for name in dataset.schema.quasi_identifiers:
+        can_be_empty = str(done["columns"].get(name, "")).startswith(COVERING)
+        if not can_be_empty or spreadsheets.name_in_file(done, name) not in file.names:
+            continue
+        hierarchy = dataset.hierarchies[name]
+        cells, _ = spreadsheets.read_unescaped(done, [name], lambda written: file.counted(written, memory))
+        with contextlib.suppress(SchemaError):  # a cell that is not a label contains information
+            if all(hierarchy.width(str(cell)) >= WHOLE for cell in cells.iloc[:, 0].unique()):
+                found.append(name)
     return found
 
 

@@ -91,7 +91,7 @@ def test_a_card_is_as_its_schema_says(made):
     jsonschema.Draft202012Validator.check_schema(schema)
     content = json.loads(made[3].text)
     jsonschema.validate(content, schema)
-    for key in {*content} - {"criteria", "copies", "evidence"}:  # absent in older cards
+    for key in {*content} - {"criteria", "copies", "evidence", "empty_columns"}:  # absent in older cards
         with naming(key), pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({name: value for name, value in content.items() if name != key}, schema)
 
@@ -323,6 +323,27 @@ def test_common_values_that_no_longer_occur_in_a_file_are_counted(tmp_path):
     ]  # fmt: skip
     done = {"columns": {"town": "generalized", "age": "noisy: x", "other": "exact"}}
     assert cards.list_vanished(path, dataset, done) == []
+
+
+def test_columns_whose_cells_all_cover_all_values_are_a_reservation(made, tmp_path):
+    known = (
+        Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("f", "m"))),
+        Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b", "c"))),
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+    )
+    table = pd.DataFrame({"sex": list("fm"), "town": list("ab"), "age": [30, 40]})
+    dataset = Dataset("towns", table, Schema("towns", known), {each.name: flat(each) for each in known})
+    path = tmp_path / "released.csv"
+    pd.DataFrame({"sex": ["*", "*"], "town": ["a", "*"], "age": ["0-99", "*"]}).to_csv(path, index=False)
+    columns = dict.fromkeys(("sex", "town", "age"), "generalized")
+    assert cards.list_empty_columns(path, dataset, {"columns": columns}) == ["sex", "age"]
+    content = plain(made[3].content) | {"empty_columns": ["sex", "age"]}
+    content["answer"] = answer.answer(content)
+    (reservation,) = content["answer"]["reservations"]
+    said = line("decision/card", "reservation", reservation, content)
+    of = len(content["release"]["quasi_identifiers"])
+    assert str(said).startswith(f"2 of {of} quasi-identifiers contain no information")
+    assert str(said) in release_card.page(Card(content))
 
 
 def test_without_anything_against_it_a_release_keeps_the_policy(made):

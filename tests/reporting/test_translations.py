@@ -218,6 +218,8 @@ RESERVATIONS = [
     {"kind": "unprotected", "attributes": ["a"]},
     {"kind": "much_lost", "number": NUMBER_OF},
     {"kind": "misled", "number": NUMBER_OF},
+    {"kind": "empty_columns", "columns": ["a"], "of": 3},
+    {"kind": "empty_columns", "columns": ["a", "b"], "of": 3},
     {"kind": "copied", "number": NUMBER_OF},
     {"kind": "vanished", "columns": [{"column": "a", "values": 1, "treated": "perturbed"}] * 3},
     {"kind": "certain_withheld", "attributes": []},
