@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ class CardTab(Tab):
     def __init__(self, state: AppState) -> None:
         self.card: Card | None = None
         self._of: Choice | None = None
+        self.refusals = Counter[str]()  # by field; a new number draws the field again, with the text that applies
         super().__init__(state)
 
     def draw(self) -> None:
@@ -44,6 +46,7 @@ class CardTab(Tab):
             "body",
             "card",
             fields=[(name, label, getattr(signature, name)) for name, label in FIELDS.items()],
+            refusals=self.refusals,
             missing=[FIELDS[name] for name in signature.missing],
             has_choice=choice is not None,
             is_made=self.card is not None,
@@ -54,7 +57,12 @@ class CardTab(Tab):
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
         if name in FIELDS:
-            self.state.set("signature", replace(self.state.signature, **{name: str(value)}))
+            try:
+                self.state.set("signature", replace(self.state.signature, **{name: str(value)}))
+            except UsageError:
+                self.refusals[name] += 1
+                self.draw()
+                raise
         elif name == "preview":
             self._preview()
         self.refresh()

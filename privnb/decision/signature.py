@@ -19,10 +19,14 @@ def _words(name: str, value: Any) -> None:
         raise UsageError(f"`{name}` must have at most {LONGEST} characters; got {len(value)}. Shorten the text.")
 
 
+def _parse(day: str) -> datetime.date:
+    return datetime.date.fromisoformat(day)
+
+
 def _day(name: str, value: Any) -> None:
     _words(name, value)
     try:
-        datetime.date.fromisoformat(value or "2000-01-01")
+        _parse(value or "2000-01-01")
     except ValueError:
         raise UsageError(f"`{name}` must be a day such as 2027-12-31, or empty; got {value!r}.") from None
 
@@ -60,6 +64,14 @@ class Signature(Validated):
     retention_until: Day = ""
     name: Words = ""
     date: Day = field(default_factory=_today)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.retention_until and self.date and _parse(self.retention_until) < _parse(self.date):
+            raise UsageError(
+                f"`retention_until` must not be before the day of the signature, {self.date}; got "
+                f"{self.retention_until}. Give a later day, or correct `date`."
+            )
 
     @property
     def missing(self) -> list[str]:

@@ -31,6 +31,13 @@ def test_an_invalid_field_is_refused(given, words):
         Signature(**given)
 
 
+def test_a_retention_before_the_signature_is_refused():
+    words = "`retention_until` must not be before the day of the signature, 2026-12-01; got 2019-12-31"
+    with pytest.raises(UsageError, match=words):
+        Signature(retention_until="2019-12-31", date="2026-12-01")
+    assert Signature(retention_until="2026-12-01", date="2026-12-01").missing
+
+
 def test_a_field_must_be_text():
     with pytest.raises(UsageTypeError, match="purpose"):
         Signature(purpose=1)
