@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 from privnb.app import tasks
 from privnb.app.state import AppState
 from privnb.app.tab import Tab
-from privnb.datasets.dataset import load_schema
+from privnb.datasets.dataset import list_data_files, load, load_schema
+from privnb.datasets.description import read_description
 from privnb.decision import policies
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.policies import Cap, Policy
@@ -27,6 +29,7 @@ OWN = "policy.toml"  # the owner's policy, next to the description
 PERCENT = "cap "
 CLASS_SIZE = "min_class_size"
 TEXTS = {"title": "Title of our policy", "recipient": "Recipients", "source": "Who states the caps, and why"}
+SMALL = 50_000_000  # the size in bytes of data files that are read to count people
 OWN_GROUP, PUBLIC, RESTRICTED = "Your own policy", "For a release to anybody", "For recipients under an agreement"
 
 
@@ -54,6 +57,7 @@ class PolicyTab(Tab):
     def __init__(self, state: AppState) -> None:
         self._draft: Policy | None = None  # the policy with the owner's changes, before it is saved
         self._asks, self._kept = False, ""  # whether a file would be replaced, and the name of its copy
+        self._refusals = Counter[str]()  # by control; a new number draws the control again, with the value that applies
         super().__init__(state)
 
     @property
@@ -86,35 +90,84 @@ class PolicyTab(Tab):
             kept=self._kept,
             texts=[(name, label, getattr(policy, name)) for name, label in TEXTS.items()],
             unprotected=join_names(self._unprotected(policy)),
+            too_few=self._count_too_few_people(policy),
+            refusals=self._refusals,
         )
 
     def act(self, name: str, value: Any) -> None:
         """Perform the action of a control."""
         asked, self._asks, self._kept = self._asks, False, ""
+        try:
+            self._change(name, value, is_confirmed=asked)
+        except UsageError:
+            self._refusals[name] += 1
+            self.draw()
+            raise
+        self.state.has_unsaved_policy = self._draft is not None
+        self.refresh()
+
+    def _change(self, name: str, value: Any, *, is_confirmed: bool) -> None:
+        """Change the policy, or save it."""
         if name == "policy":
             self._draft = None
             policies.read(value)  # refused here if the file is not a policy
             self.state.set("policy", value)
         elif name == "save":
-            self._save(is_confirmed=asked)
+            self._save(is_confirmed=is_confirmed)
         elif name == "reset":
             self._draft = None
         elif name == CLASS_SIZE:
-            self._draft = self._owned(min_class_size=_whole(value))
+            self._draft = self._changed(min_class_size=_whole(value, self.policy.min_class_size))
         elif name in TEXTS:
-            self._draft = self._owned(**{name: str(value).strip() or getattr(self.policy, name)})
+            text = str(value).strip()
+            if not text:
+                raise UsageError(
+                    f"“{TEXTS[name]}” must not be empty; “{getattr(self.policy, name)}” still applies. Type a text."
+                )
+            self._draft = self._changed(**{name: text})
         elif name.startswith(PERCENT):
-            self._draft = self._owned(caps=_with_cap(self.policy.caps, name.removeprefix(PERCENT), value))
-        self.state.has_unsaved_policy = self._draft is not None
-        self.refresh()
+            self._draft = self._changed(caps=self._with_cap(name.removeprefix(PERCENT), value))
 
-    def _owned(self, **changes: Any) -> Policy:
-        """Return the policy with changes, as a policy of the owner: its source and its convention no longer apply."""
-        policy = self.policy
-        if self._draft is None and Path(self.state.policy).parent != self._own_path().parent:
-            title, source = f"Our policy, after “{policy.title}”", f"the owner of the data, after “{policy.title}”"
-            policy = replace(policy, title=title, source=source, convention="", verified=True)
-        return replace(policy, **changes)
+    def _changed(self, **changes: Any) -> Policy | None:
+        """Return the policy with changes, as a policy of the owner; None if it is again the saved policy."""
+        own = self._owned()
+        changed = replace(self._draft or own, **changes)
+        if {*changed.caps} == {*own.caps}:
+            changed = replace(changed, caps=own.caps)
+        return None if changed == own else changed
+
+    def _owned(self) -> Policy:
+        """Return the saved policy as a policy of the owner, who is a source of its caps; its convention is dropped.
+
+        `verified` stays: it states whether anybody has read the source of the caps that the owner does not change.
+        """
+        saved = self.saved
+        if Path(self.state.policy).parent == self._own_path().parent:
+            return saved
+        title, source = f"Our policy, after “{saved.title}”", line("app/texts", "source", saved.title, saved.source)
+        return replace(saved, title=title, source=strip_markup(source), convention="")
+
+    def _with_cap(self, which: str, value: Any) -> tuple[Cap, ...]:
+        """Return the caps with a new value for one of them; a cap of the saved policy keeps its reading."""
+        caps = _with_cap(self.policy.caps, which, value)
+        saved = {(cap.subject, cap.at_most): cap for cap in self.saved.caps}
+        return tuple(saved.get((cap.subject, cap.at_most), cap) for cap in caps)
+
+    def _count_too_few_people(self, policy: Policy) -> int:
+        """Return the number of people in the table if it is below the minimum class size of the policy; otherwise, 0.
+
+        The number of a large table is known only from a choice.
+        """
+        if self.state.why_not_described or policy.min_class_size == self.saved.min_class_size:
+            return 0
+        path, choice = self.state.path, self.state.choice
+        if choice is not None:
+            people = int(choice.explanation["table"]["people"])
+        elif sum(file.stat().st_size for file in list_data_files(path.parent, read_description(path))) > SMALL:
+            return 0
+        else:
+            people = load(str(path), self.state.study).headcount
+        return people if people < policy.min_class_size else 0
 
     def _titles(self) -> dict[str, dict[str, str]]:
         """Return the titles of the policies by name, in groups by recipient."""
@@ -229,10 +282,10 @@ def _with_cap(caps: Sequence[Cap], which: str, value: Any) -> tuple[Cap, ...]:
         For a value that is not a percentage, and if no cap would be left.
     """
     if not which.isdigit():
-        return (*caps, replace(POSSIBLE[which], at_most=_share(value)))
+        return (*caps, replace(POSSIBLE[which], at_most=_share(value, which)))
     place, rest = int(which), list(caps)
     if str(value).strip():
-        rest[place] = replace(rest[place], at_most=_share(value), people=None)
+        rest[place] = replace(rest[place], at_most=_share(value, rest[place].subject, rest[place]), people=None)
     elif len(rest) == 1:
         raise UsageError("a policy must cap at least one risk. Add another cap first.")
     else:
@@ -240,17 +293,25 @@ def _with_cap(caps: Sequence[Cap], which: str, value: Any) -> tuple[Cap, ...]:
     return tuple(rest)
 
 
-def _share(value: Any) -> float:
+def _share(value: Any, subject: str, now: Cap | None = None) -> float:
+    """Return the share of a cap in percent; if it is refused, state the cap that still applies."""
     try:
         share = float(value) / 100
     except (TypeError, ValueError):
-        raise UsageError(f"a cap must be a number of percent from 0 to 100; got {value!r}. Type a number.") from None
+        share = -1.0
     if not 0 <= share <= 1:
-        raise UsageError(f"a cap must be a number of percent from 0 to 100; got {value!r}. Type a number.")
+        still = "there is still no such cap" if now is None else f"{100 * now.at_most:g} still applies"
+        raise UsageError(
+            f"the cap on the {subject} must be a number of percent from 0 to 100; got {value!r}, so {still}. Type a "
+            "number."
+        )
     return round(share, 6)
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Any, now: int) -> int:
     if not str(value).isdigit() or int(value) < 2:
-        raise UsageError(f"the minimum class size must be a whole number of at least 2; got {value!r}.")
+        raise UsageError(
+            f"the minimum class size must be a whole number of at least 2; got {value!r}, so {now} still applies. Type "
+            "a number."
+        )
     return int(value)

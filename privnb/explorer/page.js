@@ -56,7 +56,7 @@ function focusedKeys(el) {
 function refocus(el, keys) {
   if (!keys.length || el.contains(document.activeElement)) return;
   const there = keys.map((key) => el.querySelector(`[data-key="${CSS.escape(key)}"]`)).find((part) => part);
-  const target = (there ?? el).querySelector("summary, select, button");
+  const target = (there ?? el).querySelector("summary, select, button, input[type=number]");
   target?.focus({ preventScroll: true });
 }
 

@@ -200,8 +200,61 @@ def test_our_earlier_policy_is_replaced_only_on_a_second_click_and_is_kept(opene
 @pytest.mark.parametrize("value", ["-1", "101", "much"])
 def test_a_cap_that_is_no_percentage_changes_nothing(opened, value):
     text = ask(opened, "policy", "cap 0", value)
-    assert "a cap must be a number of percent from 0 to 100" in text
+    cap = policies.read("groups-of-3").caps[0]
+    assert f"the cap on the {cap.subject} must be a number of percent from 0 to 100" in text
+    assert f"so {100 * cap.at_most:g} still applies" in text
+    assert 'data-control data-key="1"' in text, "the control is drawn again, with the value that applies"
     assert opened.tabs["policy"].policy == policies.read("groups-of-3")
+
+
+def test_a_value_that_is_typed_back_leaves_no_change(opened):
+    app, saved = opened, policies.read("ontario-2025")
+    ask(app, "policy", "policy", "ontario-2025")
+    for name, value, old in (("cap 0", "3", f"{100 * saved.caps[0].at_most:g}"), ("min_class_size", "12", "11")):
+        text = ask(app, "policy", name, value)
+        assert "not saved yet" in text
+        assert saved.convention not in text
+        text = ask(app, "policy", name, old)
+        assert "not saved yet" not in text
+        assert app.tabs["policy"].policy == saved
+    assert "must not be empty" in ask(app, "policy", "title", " ")
+
+
+def test_our_policy_names_the_source_of_the_caps_that_we_did_not_change(opened):
+    app = opened
+    for name in ("ontario-2025", "k-5"):
+        ask(app, "policy", "policy", name)
+        ask(app, "policy", "min_class_size", "7")
+        saved, own = policies.read(name), app.tabs["policy"].policy
+        assert (
+            own.source
+            == f"the owner of the data, who changed “{saved.title}”; the unchanged caps come from {saved.source}"
+        )
+        assert own.verified == saved.verified
+    assert {policies.read(name).verified for name in ("ontario-2025", "k-5")} == {True, False}, "else this checks less"
+
+
+def test_a_minimum_class_size_above_the_number_of_people_is_said(opened):
+    assert "The minimum class size is 241, and the table has 240 people." in ask(
+        opened, "policy", "min_class_size", "241"
+    )
+    assert "No release can comply" not in ask(opened, "policy", "min_class_size", "240")
+
+
+def test_a_file_needs_a_name(opened):
+    ask(opened, "choose", "search")
+    before = opened.state.out
+    assert "Type a file name" in ask(opened, "release", "out", " ")
+    assert opened.state.out == before
+
+
+def test_columns_without_information_are_named_before_the_release_is_written(opened):
+    ask(opened, "choose", "search")
+    choice = opened.state.choice
+    widths = [each._replace(covers_all=1.0 if each.column == "sex" else 0.0) for each in choice.widths]
+    opened.state.choice = replace(choice, widths=widths)
+    text = ask(opened, "release", "safe", False)
+    assert "1 of 2 quasi-identifiers contains no information:</b> sex." in text
 
 
 def test_a_choice_about_an_earlier_description_is_not_written(opened, tmp_path):

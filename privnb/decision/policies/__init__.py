@@ -164,7 +164,8 @@ class Policy(Validated):
     convention : str
         The way in which the thresholds of the source are read.
     verified : bool
-        Whether the authors of privnb have read the source itself, and not only a summary.
+        Whether the authors of privnb have read the source itself, and not only a summary. If an owner has changed caps
+        of the policy, this is about the source of the other caps.
     min_class_size : int
         The minimum class size, at least 2: the number of people who must share each published combination of
         quasi-identifiers.
