@@ -7,10 +7,11 @@ from typing import Any
 
 from privnb.app.state import AppState
 from privnb.app.tab import Tab
+from privnb.app.tasks import Choice
 from privnb.datasets.dataset import load
 from privnb.explorer.board import Board, explore
 from privnb.explorer.session import is_possible
-from privnb.explorer.setting import Setting, check_setting
+from privnb.explorer.setting import Setting, check_setting, find_setting
 
 
 class ExploreTab(Tab):
@@ -28,6 +29,8 @@ class ExploreTab(Tab):
         self.board: Board | None = None
         self.setting, self.records, self.make_board = setting, records, make_board
         self._made_for = ""
+        self._choice: Choice | None = None  # the choice whose release the board was told to show
+        self._untouched: Setting | None = None  # the setting that the app itself has shown
         super().__init__(state)
 
     def draw(self) -> None:
@@ -37,6 +40,8 @@ class ExploreTab(Tab):
         digest = f"{self.state.digest()} {self.state.policy} {self.state.policy_digest}"
         if is_shown and not why_not and (self.board is None or digest != self._made_for):
             self._make(digest)
+        if is_shown and not why_not and self.setting is None:
+            self._follow_choice()
         self.put("body", "explore", why_not=why_not)
 
     def act(self, name: str, value: Any) -> None:
@@ -46,6 +51,20 @@ class ExploreTab(Tab):
         """Show a setting on the board."""
         if self.board is not None:
             self._try(self.board.go, setting)
+
+    def _follow_choice(self) -> None:
+        """Show the chosen release, unless the board shows a setting that a person has chosen."""
+        board, choice = self.board, self.state.choice
+        if board is None or choice is None or choice is self._choice or self.state.stale():
+            return
+        self._choice = choice
+        if board.setting not in (self._untouched, check_setting(Setting(), board.dataset)):
+            return
+        chosen = choice.found.decision.chosen
+        setting = None if chosen is None else find_setting(choice.found.sanitizer_of(chosen), board.dataset)
+        if setting is not None:
+            self._untouched = setting
+            self.go(setting)
 
     def _make(self, digest: str) -> None:
         dataset = load(str(self.state.path), self.state.study, records=self.records or None)

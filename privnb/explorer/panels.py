@@ -23,6 +23,10 @@ CONTROLS = {
     "held-out": "the same miner, on people outside its training data",
 }
 REFERENCES = {"Identity": "original", "Suppress": "trivial release"}
+SEVERAL_ROWS = (
+    "The people of this table have several rows: an adversary who knows all rows of a person re-identifies the person "
+    "with a probability above 1 in k."
+)
 
 
 class MinerState(NamedTuple):
@@ -141,7 +145,8 @@ def _lead_published(reading: Reading) -> str:
     if found.empty:
         return reading.each
     if found.iloc[0] > 1:
-        return f"Every class has at least {found.iloc[0]:,.0f} people, who are indistinguishable."
+        least = f"Every class has at least {found.iloc[0]:,.0f} people, who are indistinguishable."
+        return f"{least} {SEVERAL_ROWS}" if reading.has_several_rows else least
     return "At least one person is unique in the quasi-identifiers."
 
 

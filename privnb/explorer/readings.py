@@ -132,8 +132,8 @@ class Reading:
     in bands. For a release without classes, `each` is a sentence about a row, and `promise` is a sentence that is shown
     instead of the levels of classes. `treated` are the facts of `describe_treatments`. `terms` are the terms for saving
     the release. `worst` is the class that discloses most, and `boxes` are the boxes of each pair of quasi-identifiers,
-    or a sentence on why there are none. `refused` states why there is no such release; in that case, there are no
-    results.
+    or a sentence on why there are none. `has_several_rows` states whether people have several rows. `refused` states
+    why there is no such release; in that case, there are no results.
     """
 
     setting: Setting
@@ -150,6 +150,7 @@ class Reading:
     worst: WorstClass | str = ""
     boxes: Boxes | str = ""
     refused: str = ""
+    has_several_rows: bool = False
 
     @property
     def label(self) -> str:
@@ -346,6 +347,7 @@ def _count(dataset: Dataset, setting: Setting, min_count: int) -> Reading:
         terms=export_terms(dataset, setting, release),
         worst=find_worst_class(release, setting.sensitive, min_count),
         boxes=find_boxes(release, min_count),
+        has_several_rows=dataset.headcount < len(dataset),
     )
 
 

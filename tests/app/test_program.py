@@ -13,6 +13,7 @@ from privnb.datasets.dataset import find_description
 from privnb.decision import policies
 from privnb.decision.policies import Cap
 from privnb.explorer import pins
+from privnb.explorer.setting import Setting, find_setting
 from privnb.workbench.decision import TableDecision
 
 ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "cold" if i % 3 else "flu") for i in range(240)]
@@ -239,6 +240,24 @@ def test_a_minimum_class_size_above_the_number_of_people_is_said(opened):
         opened, "policy", "min_class_size", "241"
     )
     assert "No release can comply" not in ask(opened, "policy", "min_class_size", "240")
+
+
+def test_explore_opens_on_the_chosen_release_unless_another_setting_was_set(opened):
+    app = opened
+    app.show("explore")
+    ask(app, "choose", "search")
+    app.show("explore")
+    board = app.tabs["explore"].board
+    chosen = find_setting(app.state.choice.found.sanitizer_of(app.state.choice.found.decision.chosen), board.dataset)
+    assert chosen is not None
+    assert board.setting == chosen
+    assert board.setting.k != Setting().k, "else this checks nothing"
+    own = replace(chosen, k=50)
+    board.go(own)
+    app.state.set("choice", replace(app.state.choice))
+    app.show("explore")
+    assert board.setting == own
+    app.close()
 
 
 def test_a_file_needs_a_name(opened):

@@ -75,6 +75,8 @@ def test_every_number_stands_with_unit_baseline_direction_and_meaning(reading):
 def test_a_level_that_is_asked_for_is_said_to_be_kept_or_not(clinic):
     asked = count_setting(clinic, Setting(k=5, t=0.5))
     assert "requested: 5 people, kept ✓" in text(panels.render_published(asked))
+    assert panels.SEVERAL_ROWS not in text(panels.render_published(asked))
+    assert panels.SEVERAL_ROWS in text(panels.render_published(replace(asked, has_several_rows=True)))
     levels = asked.results.assign(value=asked.results.value.where(asked.results.measure != "t_achieved", 0.9))
     assert "requested: 0.5, not kept ✗" in text(panels.render_published(replace(asked, results=levels)))
 
