@@ -70,6 +70,7 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         tab(page, "Card").press("Enter")
         page.get_by_label("Purpose of the release").fill("Research")
         page.get_by_label("Purpose of the release").press("Tab")
+        page.get_by_text("Still empty: Legal basis").wait_for()
         page.reload()
         page.get_by_role("tab").first.wait_for()
         tab(page, "Card").press("Enter")
