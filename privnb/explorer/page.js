@@ -11,7 +11,7 @@ function morph(now, next) {
     return;
   }
   if (now.nodeType !== Node.ELEMENT_NODE || held(now)) return;
-  const own = [KEYS, now.nodeName === "DETAILS" ? "open" : ""];
+  const own = [KEYS, now.nodeName === "DETAILS" ? "open" : "", now === document.activeElement ? "tabindex" : ""];
   for (const { name } of [...now.attributes])
     if (!own.includes(name) && !next.hasAttribute(name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes)
@@ -23,10 +23,38 @@ function morph(now, next) {
   if (["SELECT", "TEXTAREA"].includes(now.nodeName)) now.value = chosen;
 }
 
+const keyOf = (node) => node?.dataset?.key;
+
+// An element with a key stays the same element, with its state, if others appear or vanish before it.
 function children(now, next) {
-  const [old, fresh] = [[...now.childNodes], [...next.childNodes]];
-  fresh.forEach((child, place) => (old[place] ? morph(old[place], child) : now.append(child)));
-  old.slice(fresh.length).forEach((child) => child.remove());
+  const fresh = [...next.childNodes];
+  const keys = new Set(fresh.map(keyOf));
+  let old = now.firstChild;
+  for (const child of fresh) {
+    const key = keyOf(child);
+    if (key !== undefined && keyOf(old) !== key) {
+      let own = old;
+      while (own && keyOf(own) !== key) own = own.nextSibling;
+      while (own && old !== own) {
+        const after = old.nextSibling;
+        old.remove();
+        old = after;
+      }
+    }
+    const belongsLater = keyOf(old) !== undefined && keyOf(old) !== key && keys.has(keyOf(old));
+    if (!old || belongsLater) {
+      now.insertBefore(child, old);
+      continue;
+    }
+    const after = old.nextSibling;
+    morph(old, child);
+    old = after;
+  }
+  while (old) {
+    const after = old.nextSibling;
+    old.remove();
+    old = after;
+  }
 }
 
 // The value of a slider is the number of a step, 0, 1, 2, ...; its label names the step while the slider moves.
@@ -52,12 +80,23 @@ function focusedKeys(el) {
   return keys;
 }
 
-// If an update has removed the focused element, such as the button that added a column, focus its surroundings.
+// If an update has removed the focused element, such as the button that added a column, focus its surroundings, or else
+// the message about the action.
 function refocus(el, keys) {
-  if (!keys.length || el.contains(document.activeElement)) return;
+  if (el.contains(document.activeElement)) return;
   const there = keys.map((key) => el.querySelector(`[data-key="${CSS.escape(key)}"]`)).find((part) => part);
-  const target = (there ?? el).querySelector("summary, select, button, input[type=number]");
-  target?.focus({ preventScroll: true });
+  const control = there?.querySelector("summary, select, button, input[type=number]");
+  const target = control ?? el.querySelector("[role=status]:not([hidden]), h3");
+  if (!target) return;
+  if (target.tabIndex < 0) target.tabIndex = -1; // a text can be focused by a program only
+  target.focus({ preventScroll: true });
+}
+
+// If an action has hidden its panel, such as "Continue", the focus would be lost: focus the tab that is shown.
+function focusTab(el) {
+  const active = document.activeElement;
+  if (active && active !== document.body && active.offsetParent) return;
+  el.querySelector("[role=tab][aria-selected=true]")?.focus();
 }
 
 // An element with data-drag can be dropped on one with data-drop; the message has the name of the latter.
@@ -127,11 +166,15 @@ function render({ model, el }) {
     const next = document.createElement("div");
     next.innerHTML = model.get("html");
     // An empty part keeps its height, so that the parts below it do not move.
+    const had = el.contains(document.activeElement);
     const keys = focusedKeys(el);
+    const selected = el.querySelector("[role=tab][aria-selected=true]")?.value;
     const empty = !next.firstElementChild || next.querySelector("[data-empty]");
     el.style.minHeight = empty ? `${el.offsetHeight}px` : "";
     children(el, next);
-    refocus(el, keys);
+    if (had) refocus(el, keys);
+    const shown = el.querySelector("[role=tab][aria-selected=true]")?.value;
+    if (selected && shown !== selected) setTimeout(focusTab, 50, el); // after the panels have changed
     if (el.querySelector("[role=tablist]")) setTimeout(namePanels, 0, el); // after the panels are in the page
   };
   el.addEventListener("input", ({ target }) => target.dataset.labels && label(target));

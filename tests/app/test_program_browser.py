@@ -45,6 +45,12 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         page.get_by_label("Is each row one person?").select_option(label="Yes, each row is one person")
         page.get_by_role("button", name="Save", exact=True).press("Enter")
         page.get_by_text("are confirmed", exact=False).first.wait_for()
+        assert focused(page) == "save", "the focus stays on the button"
+        page.get_by_role("button", name="Continue to Policy").press("Enter")
+        page.get_by_role("tabpanel", name="Policy").wait_for()
+        page.wait_for_function("document.activeElement.textContent.includes('Policy')")
+        tab(page, "Columns").press("Enter")
+        page.get_by_role("tabpanel", name="Columns").wait_for()
         tab(page, "Columns").focus()
         for title in TITLES[1:]:
             page.keyboard.press("ArrowRight")
@@ -64,6 +70,7 @@ def test_the_tabs_work_by_keyboard_from_a_file_to_the_board(root, browser):
         cap.press("Tab")
         page.get_by_role("button", name="Save as our policy").press("Enter")
         page.get_by_role("button", name="Save as our policy").wait_for(state="detached")
+        assert page.evaluate("document.activeElement !== document.body"), "the focus moves to a message"
         own = next(Path(root).rglob("policy.toml"))
         assert "at_most = 0.07" in own.read_text()
         assert page.locator("select[name=policy]").first.input_value() == str(own), "the saved policy is selected"
