@@ -59,6 +59,8 @@ def find_alerts(
     copies: Iterable[tuple[str, str, float]] = (),
     guessed: Iterable[str] = (),
     derived: Mapping[str, Derivation] = MappingProxyType({}),
+    *,
+    on_page: bool = False,
 ) -> dict[str, list[str]]:
     """Return the alerts about each column, `{column: sentences}`.
 
@@ -78,6 +80,8 @@ def find_alerts(
         The columns for which a draft guessed that texts of another type are missing values.
     derived : dict of str to Derivation
         The rules of the derived columns.
+    on_page : bool
+        Whether the alerts are for the page, whose controls they name, and not for the command line.
 
     Returns
     -------
@@ -85,15 +89,17 @@ def find_alerts(
     """
     shown = {name for name, role in roles.items() if role in PUBLISHED}
     found = {
-        name: [*_alone(name, values[name], roles[name], name in numeric, name in derived)] if name in shown else []
+        name: [*_alone(name, values[name], roles[name], name in numeric, name in derived, on_page)]
+        if name in shown
+        else []
         for name in roles
     }
     for name in shown & {*numeric}:
-        found[name].extend(_rounded(values[name], numeric[name]))
+        found[name].extend(_rounded(values[name], numeric[name], on_page))
     for name in shown & {*derived}:
-        found[name].extend(_negative(values[name], derived[name]))
+        found[name].extend(_negative(values[name], derived[name], on_page))
     for name in guessed:
-        found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates"))
+        found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates", on_page))
     for name, said in found.items():
         if (first := original_name(name)) in values:
             said.insert(
@@ -125,7 +131,24 @@ def find_alerts(
     return found
 
 
-def _odd(values: Values, what: str) -> Iterator[str]:
+def _describe_again(on_page: bool) -> str:
+    """Return how a corrected file is described again, as the end of a sentence."""
+    return (
+        "describe it again (in a terminal: privnb describe FILE --again)"
+        if on_page
+        else "describe it again with --again"
+    )
+
+
+def _draft_again(on_page: bool, name: str, texts: Iterable[str]) -> str:
+    """Return how the table is drafted again if `texts` mark a missing value, as the end of a sentence."""
+    option = f"--missing {f'{name}: ' + '|'.join(texts)!r}"
+    if on_page:
+        return f"describe the file again (in a terminal: privnb describe FILE --again {option})"
+    return f"draft the table again with {option}"
+
+
+def _odd(values: Values, what: str, on_page: bool) -> Iterator[str]:
     """Yield a question about cells that count as missing because they are not of the type of the column.
 
     The function yields nothing if there are no such cells. `what` describes the type.
@@ -137,15 +160,20 @@ def _odd(values: Values, what: str) -> Iterator[str]:
         return
     shared = sorted(named.index[named >= LIMIT])[:FEW_CODES]
     such = f", such as {join_names(shared)}" if shared else ""
+    how = (
+        "Confirm it with the menu of this column"
+        if on_page
+        else f"Confirm it in the tab Columns, or delete the words '{GUESS}' in the line `missing` of this column in "
+        "the description file"
+    )
     yield (
         f"Cells that do not hold {what} count as missing: {named.sum():,} of {values.records + values.missing:,}{such}"
-        f". Do they mean a missing value? Confirm it on the page of roles, or delete the words '{GUESS}' in the "
-        "line `missing` of this column in the description file. If they have another meaning, correct the file and "
-        "describe it again with --again"
+        f". Do they mean a missing value? {how}. If they have another meaning, correct the file and "
+        f"{_describe_again(on_page)}"
     )
 
 
-def _negative(values: Values, rule: Derivation) -> Iterator[str]:
+def _negative(values: Values, rule: Derivation, on_page: bool) -> Iterator[str]:
     """Yield a warning if lengths of time are negative; nothing changes them."""
     if not rule.is_interval:
         return
@@ -153,11 +181,11 @@ def _negative(values: Values, rule: Derivation) -> Iterator[str]:
         yield (
             f"{records:,} {'records have' if records > 1 else 'record has'} a negative value, because '{rule.to}' is "
             f"before '{rule.source}'. The values stay as they are. If the dates are wrong, correct the file and "
-            "describe it again with --again"
+            f"{_describe_again(on_page)}"
         )
 
 
-def _rounded(values: Values, step: float) -> Iterator[str]:
+def _rounded(values: Values, step: float, on_page: bool) -> Iterator[str]:
     """Yield a warning if numbers are rounded because a few outliers make the domain wide."""
     if not values.numbers or not values.outliers.any():
         return
@@ -169,9 +197,12 @@ def _rounded(values: Values, step: float) -> Iterator[str]:
             f"Numbers are rounded to multiples of {step:,g}, which changes {changed:,} of {values.records:,} records: "
             f"{outliers:,} {'records have outliers' if outliers > 1 else 'record has an outlier'}, far from all other "
             "numbers, and the domain includes these. If outliers are errors or mean a missing answer, correct the file "
-            "and describe it again with --again, or name them with --missing. Otherwise, check the `step` of this "
-            "column "
-            "in the description file"
+            f"and {_describe_again(on_page)}"
+            + (
+                f". Otherwise, check whether multiples of {step:,g} are exact enough"
+                if on_page
+                else ", or name them with --missing. Otherwise, check the `step` of this column in the description file"
+            )
         )
 
 
@@ -236,24 +267,30 @@ def _unanswered(values: Values) -> list[str]:
     return sorted(values.texts[found], key=float) if found.sum() <= FEW_CODES else []
 
 
-def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: bool = False) -> Iterator[str]:
+def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: bool, on_page: bool) -> Iterator[str]:
     """Yield the alerts of one column."""
-    people, repair = values.records + values.missing, f"repair them on the page of roles, or with --repair {name!r}"
+    people = values.records + values.missing
+    repair = "repair the values of this column" if on_page else f"repair them with --repair {name!r}"
     if values.different == 1 and not values.missing:
         yield "constant: all records have the same value"
     if values.missing > GAPS * people:
         yield f"many missing: {numerals.write_number('{:%} of records', values.missing / people)}"
     if not numeric and len(words := values.words):
         shared = sorted(words.index[words >= LIMIT])[:FEW_CODES]
-        how = f"with --missing {f'{name}: ' + '|'.join(shared)!r}" if shared else "with empty cells"
+        how = _draft_again(on_page, name, shared) if shared else "draft the table again with empty cells"
         yield (
             f"mixed: {words.sum():,} of {values.records:,} values are not numbers. If they mean a missing value, "
-            f"draft the table again {how}: numbers are published in ranges, and texts are not"
+            f"{how}: numbers are published in ranges, and texts are not"
         )
     if not numeric and (partly := column_types.count_partial_dates(values)):
         yield (
             f"dates of mixed precision: {partly:,} of {values.records:,} dates have only a month or a year. They stay "
             "as they are, and no day or month is invented"
+        )
+    if not numeric and values.different > 1 and column_types.count_words(values) >= column_types.WORDY:
+        yield (
+            f"texts of several words, {column_types.count_words(values):.0f} on average: remarks may name people and "
+            "disclose anything. Unless these are the names of categories, give the column the role unused"
         )
     if not numeric and (ways := _spellings(values)):
         yield (
@@ -269,7 +306,7 @@ def _alone(name: str, values: Values, role: Role, numeric: bool, is_derived: boo
     if numeric and not is_derived and (codes := _unanswered(values)):
         yield (
             f"{join_names(codes)} {'are' if codes[1:] else 'is'} far from all other values. If that means a missing "
-            f"answer, draft the table again with --missing {f'{name}: ' + '|'.join(codes)!r}"
+            f"answer, {_draft_again(on_page, name, codes)}"
         )
     if numeric and _numbers_people(values):
         yield (

@@ -153,6 +153,8 @@ KNOWN = Role.QUASI_IDENTIFIER
 MOST_ROWS = 100  # the maximum number of records per person on average; a column with more is hardly a key
 FEW = 20  # the minimum number of distinct names; a column with fewer does not name people
 LONG = 40  # the minimum number of characters of free text on average
+WORD, SENTENCE = r"[^\W\d_]{2,}", r".*[.!?]\W*"
+WORDY = 4  # the minimum number of words of texts on average, from which they may be remarks
 WORDS = 3  # the maximum number of distinct texts of another type that may occur often
 MOSTLY = 0.5  # the share of the first texts that are of a type above which all texts are checked
 LEAVES = 100_000  # a tree with more leaves is not useful
@@ -445,11 +447,20 @@ def _code_shapes(name: str, values: Values) -> Iterator[tuple[str, Tree]]:
 
 
 def recognize_free_text(name: str, values: Values) -> Iterator[ColumnProposal]:
-    """Recognize free text; most of the distinct texts occur in only one record."""
+    """Recognize free text: most of the distinct texts occur in only one record, or most of them are sentences."""
+    if values.different > 1 and not values.numbers and (words := count_words(values)) >= WORDY:
+        if values.texts.str.fullmatch(SENTENCE, flags=re.DOTALL).mean() > 0.5:
+            reason = f"sentences, {words:.0f} words on average, which may name people and disclose anything"
+            yield ColumnProposal(name, Role.UNUSED, reason)
     own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
     if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
         yield ColumnProposal(name, Role.UNUSED, f"free text, {words:.0f} words on average, which may disclose anything")
+
+
+def count_words(values: Values) -> float:
+    """Return the average number of words of the distinct texts."""
+    return float(values.texts.str.count(WORD).mean())
 
 
 def recognize_group_numbers(name: str, values: Values) -> Iterator[ColumnProposal]:

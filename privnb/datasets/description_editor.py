@@ -621,12 +621,15 @@ class DescriptionEditor:
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
         return self.cells.iloc[np.sort(rows)]
 
-    def seen(self, roles: Roles) -> list[ColumnProfile]:
-        """Return the facts about each column that the owner sees if the columns have these `roles`."""
-        key = (*roles.chosen.items(), *roles.missing)
+    def seen(self, roles: Roles, *, on_page: bool = False) -> list[ColumnProfile]:
+        """Return the facts about each column that the owner sees if the columns have these `roles`.
+
+        With `on_page`, the alerts name the controls of the page, and not the options of the command line.
+        """
+        key = (*roles.chosen.items(), *roles.missing, on_page)
         if key not in self._seen:
             self._seen.clear()
-            self._seen[key] = self._look(roles)
+            self._seen[key] = self._look(roles, on_page)
         return self._seen[key]
 
     @cached_property
@@ -635,7 +638,7 @@ class DescriptionEditor:
         return {}
 
     @progress.step("looking at the columns")
-    def _look(self, roles: Roles) -> list[ColumnProfile]:
+    def _look(self, roles: Roles, on_page: bool) -> list[ColumnProfile]:
         entries, why = self._described["columns"], description.read_reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = {
@@ -645,7 +648,14 @@ class DescriptionEditor:
         }
         guessed = [name for name in self.guessed_missing if name not in roles.missing]
         found = alerts.find_alerts(
-            self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed, self.derived
+            self._values,
+            roles.chosen,
+            numeric,
+            self._determined,
+            self._ordered_alike,
+            guessed,
+            self.derived,
+            on_page=on_page,
         )
         rules = {name: rule.words for name, rule in self.derived.items()}
         return [

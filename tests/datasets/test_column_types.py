@@ -36,6 +36,7 @@ def test_what_is_recognized_and_what_is_said():
         ("lastName", [f"{a}nn{b}" for a in "AEIO" for b in "aeiouy"] * 5, Role.IDENTIFIER, "names of people"),
         ("school name", ["north", "south"] * 30, KNOWN, "2 values"),
         ("remark", [f"patient {n} was seen twice and sent home again" for n in MANY], LEFT, "free text, 9 words"),
+        ("remark", ["Zoe came two days late.", "She was sent home again."] * 30, LEFT, "sentences, 5 words"),
         ("born", [f"{y}-{m:02}-{d:02}" for d, m, y in days], KNOWN, "dates, written like 2024-02-29"),
         ("born", [f"{d:02}.{m:02}.{y}" for d, m, y in days], KNOWN, "dates, written like 29.02.2024"),
         ("born", [f"{m:02}/{d:02}/{y}" for d, m, y in days], KNOWN, "dates, written like 02/29/2024"),

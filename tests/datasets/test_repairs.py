@@ -110,15 +110,19 @@ def test_a_click_on_the_page_repairs_and_undoes(table):
 
 def test_a_word_and_its_abbreviation_are_one_value_and_others_are_merged_by_hand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    remarks = "Zoe came late", "patient was sent home again", "all went well on the day"
     words = ["F", "f", "female", "M", "m", "male", "F"]
-    rows = [f"{words[i % 7]},{('flu', 'influenza', 'cold')[i % 3]},{i % 4}" for i in range(210)]
-    Path("mixed.csv").write_text("\n".join(["sex,ill,visits", *rows]) + "\n")
+    rows = [f"{words[i % 7]},{('flu', 'influenza', 'cold')[i % 3]},{i % 4},{remarks[i % 3]}" for i in range(210)]
+    Path("mixed.csv").write_text("\n".join(["sex,ill,visits,remark", *rows]) + "\n")
     page = open_columns("mixed.csv")
 
     def ask(name, value=""):
         page._receive(page._page, {"name": name, "value": value}, None)
         return page._page.html
 
+    assert "with --" not in page._page.html
+    assert "repair the values of this column" in page._page.html
+    assert page._page.html.count("remarks may name people") == 1
     assert page.table.repairs(page.roles)["sex"].correction.spellings["female"] == "F"
     for name, value in (("sensitive", "2"), ("person", "each"), ("role 1", "neutral"), ("save", "")):
         ask(name, value)
