@@ -57,7 +57,6 @@ class ActionResult(NamedTuple):
     message: str = ""
     fault: str = ""
     confirmed: str = ""
-    private: tuple[str, ...] = ()  # the folder and the files with the original records
     commands: Mapping[str, str] = MappingProxyType({})
 
 
@@ -279,7 +278,7 @@ def render_form(
     The part `hierarchy` follows the line of the column `opened`, whose hierarchy is open. `domains` holds the part in
     which the domain of a column is stated, and `repairs` the part in which its values are repaired, by column.
     """
-    seen = table.seen(roles)
+    seen = table.seen(roles, on_page=True)
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
     options = {NONE: "None: there is nothing to protect"} | {str(i): name for i, name in enumerate(names)}
@@ -305,8 +304,11 @@ def render_form(
         columns=columns,
         masked=MASKED,
         repairs=repairs,
+        folder=table.path.parent,
+        files=join_names(table.files),
         repaired=table.corrections,
         editable=can_edit(table, roles),
+        proposed_domains=table.proposed_domains(roles),
         opened=opened,
         hierarchy=hierarchy,
         domains=domains,
@@ -361,8 +363,7 @@ def describe_saved(table: DescriptionEditor, lacks: Sequence[str]) -> ActionResu
     }
     records = f"its {len(table.cells):,} records load"
     confirmed = f"The roles in {name} are confirmed, and {records}."
-    private = str(table.path.parent), join_names(table.files)
-    return ActionResult(confirmed=confirmed, private=private, commands=commands)
+    return ActionResult(confirmed=confirmed, commands=commands)
 
 
 def _table_name(table: DescriptionEditor) -> str:

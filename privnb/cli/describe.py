@@ -282,7 +282,7 @@ def _form(args: Namespace) -> Answer:
         described_or_drafted(args.table, args.name or "") if is_file(args.table) else resolve_description(args.table)
     )
     table = DescriptionEditor.open(path_of)
-    opened = "The form is open at {url}\nCtrl-C ends it."
+    opened = f"{serving.describe_copy(table.path)}\nThe form is open at {{url}}\nCtrl-C ends it."
     serving.serve(serving.Page(path, {"FILE": "", "NAME": str(table.path)}, opened), args.rest, **hub)
     return Answer()
 

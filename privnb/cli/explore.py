@@ -34,7 +34,8 @@ def run(args: Namespace) -> Answer:
     hub = serving.list_options(args)
     folder = find_notebooks()
     if path := _draft(args):
-        serving.serve(serving.Page(serving.find_app(), {"FILE": "", "NAME": str(path)}, OPENED), args.rest, **hub)
+        opened = f"{serving.describe_copy(path)}\n{OPENED}"
+        serving.serve(serving.Page(serving.find_app(), {"FILE": "", "NAME": str(path)}, opened), args.rest, **hub)
         return Answer()
     with tables.name_for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})

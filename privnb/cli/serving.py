@@ -51,6 +51,15 @@ def find_app() -> Path:
     return path
 
 
+def describe_copy(path: Path) -> str:
+    """Return a sentence, with braces for `Page.opened`, about the records next to the description `path`."""
+    folder = str(path.parent).replace("{", "{{").replace("}", "}}")
+    return (
+        f"{folder} holds a copy of the records, the description and the hierarchies. Do not share this folder with a "
+        "release, and delete it when you no longer need it."
+    )
+
+
 def serve(page: Page, rest: list[str], **hub: Any) -> None:
     """Serve a page only on this machine, protected by a token and without network access.
 

@@ -49,7 +49,11 @@ def test_a_menu_offers_every_role_and_says_the_proposed_one(page):
         "Role of name": "identifier: names a person",
         **{f"Role of {name}": "quasi-identifier: others may know it" for name in ("age", "sex", "illness", "visits")},
     }
+    assert f"The folder {Path.cwd() / 'data' / 'people'} holds a copy of the original records (people.csv)" in " ".join(
+        text.split()
+    )
     assert "nearly identifies a person" in text
+    assert "Edit the hierarchy of age and its domain (a proposal)" in text
     assert "No column is sensitive yet" in text
     assert "Zoe" not in page._page.html
     assert "<b>," not in page._page.html, "a value is text"
@@ -101,10 +105,10 @@ def test_roles_that_cannot_be_shown_are_not_taken(page, monkeypatch):
     """A fault while the page is drawn was logged where nobody looks, and the page stood still."""
     before, seen = page.roles, type(page.table).seen
 
-    def broken(table, roles):
+    def broken(table, roles, **how):
         if roles != before:
             raise RuntimeError("no ink")
-        return seen(table, roles)
+        return seen(table, roles, **how)
 
     monkeypatch.setattr(type(page.table), "seen", broken)
     ask(page, "sensitive", "3")
@@ -145,7 +149,6 @@ def test_saving_says_what_came_of_it(page):
         ask(page, name, value)
     text = shown(page)[0]
     assert "The roles in people.toml are confirmed, and its 60 records load." in text
-    assert "holds the original records (people.csv)" in text
     assert re.search(r"privnb report people\b", text)
     assert load("people").schema.sensitive == ["illness"]
     page.table.path.write_text(page.table.path.read_text() + "# mine\n")
