@@ -3,18 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privnb.datasets.dataset import load
+from privnb.attacks import Homogeneity
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.experiments.bucket_attack import IN_RELEASE, OTHERS
 from privnb.evaluation.experiments.informed_adversaries import (
     BACKGROUND,
     attack_one_release,
     attack_two_releases,
     exclude_values,
+    measure_success,
 )  # fmt: skip
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.schema import Role
+from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import DistinctDiversity
 from privnb.sanitizers import Anatomy, Identity, LaplaceNoise, Mondrian, Suppress
 
@@ -122,3 +125,34 @@ def test_composition_on_all_of_adult():
     assert found[5, "composition"] == pytest.approx(0.057, rel=0.2)
     assert found[10, "composition"] < 0.02
     assert found[50, "composition"] == 0
+
+
+# Li, Li, Venkatasubramanian, ICDE 2007, Table 4: a 3-diverse release; the first class has stomach diseases alone.
+STOMACH = ["gastric ulcer", "gastritis", "stomach cancer"]
+OTHER = ["gastritis", "flu", "bronchitis", "bronchitis", "pneumonia", "stomach cancer"]
+
+
+def test_the_worked_example_of_similar_values():
+    """Everybody in the first class has a disease of the stomach, although each single disease stays uncertain."""
+    ill = STOMACH + OTHER
+    places = ["476"] * 3 + ["4790"] * 3 + ["476 old"] * 3
+    schema = Schema(
+        "patients",
+        (
+            Attribute("place", Role.QUASI_IDENTIFIER, Categories(tuple(dict.fromkeys(places)))),
+            Attribute("ill", Role.SENSITIVE, Categories(tuple(dict.fromkeys(ill)))),
+        ),
+    )
+    table = pd.DataFrame({"place": places, "ill": ill})
+    dataset = Dataset("patients", table, schema, {"place": flat(schema["place"])})
+    attack = Homogeneity("ill").fit(Identity().sanitize(dataset, rng=1).publish()[0])
+    found = measure_success(attack, table, dict.fromkeys(STOMACH, "stomach"))
+    assert found.group.tolist() == [True] * 3 + [False] * 6
+    assert not found.certain.any()
+    # By hand: two of nine have gastritis, so a third is 1.5 times as much; one of nine has an ulcer, so it is 3 times.
+    assert found.likelier.tolist() == [True, False, False, False, True, False, False, True, False]
+
+
+def test_groups_of_similar_values_must_be_texts(adult):
+    with pytest.raises(ValueError, match="`similar` must be a dict of a group for each sensitive value"):
+        attack_one_release(adult, [Suppress()], JOB, similar={"Sales": 1})

@@ -5,7 +5,7 @@ control shows how much of the success is due to what the release states about th
 the people in the release is due to their records.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from privnb.privacy_models import FrequencyDiversity, KAnonymity, TCloseness
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
-from privnb.runtime.validation import AttributeName, Seeds, validated
+from privnb.runtime.validation import AttributeName, Seeds, optional, validated
 from privnb.sanitizers import Anatomy, Identity, Mondrian, SanitizationError, Suppress, TopDownSpecialization
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer
@@ -55,7 +55,37 @@ register_measure(
     format="{:%}",
     baseline="without the release, which excludes no value",
 )
+register_measure(
+    "value_likelier",
+    kind="privacy",
+    title="Sensitive values that became twice as likely",
+    sentence="This is the share of people whose sensitive value is at least twice as probable for the adversary as "
+    "without the release (skewness).",
+    source="Li, Li, Venkatasubramanian, ICDE 2007, section 3; the factor of two is ours",
+    unit="share of people",
+    format="{:%}",
+    baseline="without the release, which changes no probability",
+)
+register_measure(
+    "value_group_certain",
+    kind="privacy",
+    title="Groups of similar values that are certain",
+    sentence="This is the share of people for whom the adversary excludes all values outside one group of similar "
+    "values (similarity).",
+    source="Li, Li, Venkatasubramanian, ICDE 2007, section 3",
+    unit="share of people",
+    format="{:%}",
+    baseline="without the release, which excludes no value",
+)
 Sanitizers = Annotated[Sequence[Sanitizer], lambda name, value: expect.all_of(name, value, Sanitizer)]
+
+
+def _check_groups(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for pair in value.items() for each in pair):
+        raise UsageError(
+            f"`{name}` must be a dict of a group for each sensitive value; got {expect.describe_value(value)}. Try "
+            '{"gastritis": "stomach"}.'
+        )
 
 
 @validated
@@ -104,6 +134,7 @@ def attack_one_release(
     target: AttributeName,
     *,
     corrupted: Portion = 0.2,
+    similar: Annotated[Mapping[str, str] | None, optional(_check_groups)] = None,
     seeds: Seeds = 1,
     min_count: MinCount = LIMIT,
 ) -> pd.DataFrame:
@@ -122,6 +153,9 @@ def attack_one_release(
         A sensitive attribute.
     corrupted : float
         The share of people whose records the adversary knows, above 0 and below 1.
+    similar : dict of str to str, optional
+        The group of each sensitive value, such as `{"gastritis": "stomach", "flu": "lungs"}`; a value that is not
+        listed is a group of its own. Without groups, there are no rows `value_group_certain`.
     seeds : int
         The number of random halves for each sanitizer.
     min_count : int
@@ -130,8 +164,9 @@ def attack_one_release(
     Returns
     -------
     DataFrame
-        The rows `value_guess` and `value_certain` for each sanitizer, seed and adversary (the column `miner`), with the
-        `variant` "people in the release" or "other people".
+        The rows `value_guess`, `value_certain` and `value_likelier` for each sanitizer, seed and adversary (the column
+        `miner`), with the `variant` "people in the release" or "other people". The adversary with background knowledge
+        has no row `value_likelier`.
     """
     rows: list[Row] = []
     for seed in range(1, seeds + 1):
@@ -151,7 +186,10 @@ def attack_one_release(
             except (UsageError, Unreadable) as error:
                 rows.append(_build_failure(row, target, Minimality.title, error))
             for variant, table in ((IN_RELEASE, members.table[~is_known]), (OTHERS, others.table)):
-                for found in [*(_attack_people(each, table) for each in attacks), _exclude_values(simple, table)]:
+                for found in [
+                    *(measure_success(each, table, similar) for each in attacks),
+                    _exclude_values(simple, table),
+                ]:
                     rows += _build_rows(row, target, variant, found)
     return tidy(rows)
 
@@ -204,7 +242,7 @@ def attack_two_releases(
                 rows.append(_build_failure(row, target, Composition.title, error))
                 continue
             for attack in (simple, joint):
-                rows += _build_rows(row, target, IN_BOTH, _attack_people(attack, both.table))
+                rows += _build_rows(row, target, IN_BOTH, measure_success(attack, both.table))
     return tidy(rows)
 
 
@@ -212,20 +250,47 @@ class Findings(NamedTuple):
     """The success of an adversary about m people, as boolean arrays (m,).
 
     `guess` states whether the guess is right, `certain` whether the adversary calls a value certain, and `chance`
-    whether a guess without the release is right.
+    whether a guess without the release is right. `likelier` states whether the value has at least twice the probability
+    that it has without the release, and `group` whether the group of similar values is certain; None if not measured.
     """
 
     adversary: str
     guess: BoolArray
     certain: BoolArray
     chance: BoolArray
+    likelier: BoolArray | None = None
+    group: BoolArray | None = None
 
 
-def _attack_people(attack: ValueAttack[Any], table: pd.DataFrame) -> Findings:
-    true = table[attack.target].astype(str).to_numpy()
-    posterior = attack.posterior(table)
+@validated
+def measure_success(
+    attack: ValueAttack[Any],
+    table: pd.DataFrame,
+    similar: Annotated[Mapping[str, str] | None, optional(_check_groups)] = None,
+) -> Findings:
+    """Return the success of an attack about the people of a table.
+
+    Parameters
+    ----------
+    attack : ValueAttack
+        An attack that was fitted to a release.
+    table : DataFrame
+        A table of m people with their original values.
+    similar : dict of str to str, optional
+        The group of each sensitive value; see `attack_one_release`.
+    """
+    true, posterior = table[attack.target].astype(str).to_numpy(), attack.posterior(table)
     guess = (attack.values[posterior.argmax(axis=1)] == true) & posterior.any(axis=1)
-    return Findings(attack.called, guess, (posterior > 0).sum(axis=1) == 1, attack.baseline(table) == true)
+    certain, chance = (posterior > 0).sum(axis=1) == 1, attack.baseline(table) == true
+    own = pd.Index(attack.values).get_indexer(true)
+    probability = np.where(own < 0, 0, np.take_along_axis(posterior, np.maximum(own, 0)[:, None], axis=1)[:, 0])
+    likelier = (own >= 0) & (probability >= 2 * attack.prior[own])
+    group = None
+    if similar is not None:
+        codes = pd.factorize(np.array([similar.get(value, value) for value in attack.values]))[0]
+        possible = np.array([(posterior[:, codes == code] > 0).any(axis=1) for code in range(codes.max() + 1)])
+        group = (possible.sum(axis=0) == 1) & (own >= 0) & possible[codes[own], np.arange(len(own))]
+    return Findings(attack.called, guess, certain, chance, likelier, group)
 
 
 def _exclude_values(simple: Homogeneity, table: pd.DataFrame) -> Findings:
@@ -304,13 +369,19 @@ def exclude_values(posterior: FloatArray, true: IntArray, excluded: int) -> tupl
 
 
 def _build_rows(row: Callable[..., Row], target: str, variant: str, found: Findings) -> list[Row]:
-    """Return the two rows of an adversary. Raises AssertionError if a value of a member is certain and wrong."""
+    """Return the rows of an adversary. Raises AssertionError if a value of a member is certain and wrong."""
     if variant != OTHERS and (found.certain & ~found.guess).any():
         raise AssertionError(f"the attack '{found.adversary}' called a wrong value certain")
-    n, rows = len(found.guess), []
-    numbers = (("value_guess", found.guess, found.chance), ("value_certain", found.certain & found.guess, None))
-    for measure, is_right, is_chance in numbers:
-        people, chance = int(is_right.sum()), 0 if is_chance is None else int(is_chance.sum())
-        own = dict(of=n, baseline=ReportedCount(chance, n), target=target, variant=variant, miner=found.adversary)
-        rows.append(row(measure, ReportedCount(people, n, wilson(people, n)), **own))
+    n, rows, none = len(found.guess), [], np.zeros(1, dtype=bool)
+    numbers = {
+        "value_guess": (found.guess, found.chance),
+        "value_certain": (found.certain & found.guess, none),
+        "value_likelier": (found.likelier, none),
+        "value_group_certain": (found.group, none),
+    }
+    for measure, (is_right, is_chance) in numbers.items():
+        if is_right is not None:
+            people, chance = int(is_right.sum()), int(is_chance.sum())
+            own = dict(of=n, baseline=ReportedCount(chance, n), target=target, variant=variant, miner=found.adversary)
+            rows.append(row(measure, ReportedCount(people, n, wilson(people, n)), **own))
     return rows
