@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from privnb.attacks.inference.value_attack import Target, ValueAttack, ValueGroups, normalize
+from privnb.attacks.linkage.linkage import cells_of
 from privnb.microdata.counts import count_combinations
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OfItsValues, OnALine
@@ -209,7 +210,7 @@ def _place(
             "register has people who fit only this class. Give the register of this release."
         )
     hierarchies = [published.hierarchies[name] for name in values]
-    positions = np.column_stack([each.codes(values[name]) for name, each in zip(values, hierarchies, strict=True)])
+    positions = np.column_stack([_find_positions(published, name, values[name]) for name in values])
     labels = groups.linkage.published.table[list(values)]  # of each class
     rare = [_find_rare(column, people) for column in positions.T]
     for members in split_by(classes):
@@ -219,6 +220,12 @@ def _place(
                 is_known[own] &= not _may_hide_cuts(each, at[:, a], rare[a], recodes_locally)
     of, classes = sole[is_known[classes]], classes[is_known[classes]]
     return of, Cells(positions[of], people[of], classes, hierarchies)
+
+
+def _find_positions(published: Published, name: str, column: pd.Series) -> IntArray:
+    """Return the position of each known value on the line of its attribute, as integers (cells,)."""
+    codes, covered = cells_of(published, name, column)
+    return np.array([int(runs[0][0]) for runs in covered])[codes]
 
 
 def _find_rare(positions: IntArray, people: IntArray) -> IntArray:

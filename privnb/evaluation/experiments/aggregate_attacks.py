@@ -48,7 +48,7 @@ register_measure(
     baseline="a guess by tossing a coin",
 )
 register_measure(
-    "records_matched",
+    "reconstruction_matched",
     kind="privacy",
     title="Reconstructed records that exist",
     sentence="This is the share of the highest-ranked reconstructed records that at least one person has.",
@@ -156,7 +156,7 @@ def attack_margins(
     Returns
     -------
     DataFrame
-        The rows `records_matched` for each number of records (in the column `bound`) and each seed, with the `variant`
+        The rows `reconstruction_matched` for each number of records (the column `bound`) and each seed, with `variant`
         "people in the table" or "other people". The baseline is the same share for the ranking by the shares of single
         values. If marginals cannot be published, a row states the reason.
     """
@@ -169,14 +169,14 @@ def attack_margins(
         try:
             margins, hierarchies = _publish_margins(halves[0], sets or _choose_sets(dataset), k)
         except SanitizationError as error:
-            rows.append(made("records_matched", np.nan, parameters=setting, status="refused", reason=str(error)))
+            rows.append(made("reconstruction_matched", np.nan, parameters=setting, status="refused", reason=str(error)))
             continue
         ranked, prior = rank_records(margins, samples, rng=seed), rank_by_prior(margins, max(tops))
         for variant, half in zip((IN_TABLE, OTHERS), halves, strict=True):
             existing = _find_labels(half, hierarchies, ranked.values)
             for top, found, expected in _count_matches(ranked, prior, existing, tops):
                 value = ReportedCount(found, top, wilson(found, top))
-                row = partial(made, "records_matched", value, baseline=ReportedCount(expected, top), of=top)
+                row = partial(made, "reconstruction_matched", value, baseline=ReportedCount(expected, top), of=top)
                 rows.append(row(variant=variant, bound=top, parameters=f"{setting}, top={top}"))
     return tidy(rows)
 

@@ -8,7 +8,7 @@ import pandas as pd
 from privnb.decision import AXES
 from privnb.decision.points import Releases
 from privnb.decision.two_losses import check_choices
-from privnb.evaluation.results import Results, describe_bounds, find_people_counts
+from privnb.evaluation.results import Results, describe_bounds, find_people_counts, select_measured
 from privnb.measures import measure_facts
 from privnb.measures.base import Measure
 from privnb.reporting.charts.base import ID, Aggregate, add_ids, average_settings, none
@@ -48,9 +48,9 @@ def table(
             raise UsageError(f"{name} must name at least one column of the results; got other names.")
         for each in [given] if isinstance(given, str) else given:
             expect.one_of(name, each, [*results, "setting"])
-    if results.empty:
+    shown = average_settings(results) if len(select_measured(results)) else results[:0]
+    if shown.empty:
         return none("row in this table")
-    shown = average_settings(results)
     people = shown.high.notna() & find_people_counts(shown)
     few = [
         describe_bounds(*ends) if ends[1] > 0 else "withheld"
