@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -673,6 +674,10 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     from privnb.publishing import chosen_release
     from privnb.reporting import release_card
 
+    @dataclass(frozen=True)
+    class Found:
+        decision: object
+
     asked, loaded, ended, chosen = [], [], [], None
     decision = SimpleNamespace(chosen=None, policy=policies.read("k-5"), releases=[])
 
@@ -685,13 +690,14 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     def searched(load_in, dataset, policy, **more):
         asked.append(((dataset, policy), more))
         loaded.append(load_in({}))
-        return dataset, "found"
+        return dataset, Found(decision)
 
     monkeypatch.setattr(policy_search, "search_policy_in_roles", searched)
     stated = {"names": ["ward"], "why": "it is stored apart"}
     columns = {"stated_unknowable": [stated], "published_unchanged": []}
     data = {"help": {}, "table": {"sensitive": ["diagnosis"]}, "columns": columns}
     monkeypatch.setattr(workbench_decision, "explain_decision", lambda found, dataset: data)
+    monkeypatch.setattr(workbench_decision, "record_search", lambda path, decided: decided)
     monkeypatch.setattr(chosen_release, "publish_chosen", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
     assert capsys.readouterr().out.startswith("Nothing is chosen.\nward is published unchanged. The owner states ")
@@ -701,7 +707,7 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert more["records"] == 300, "of the table that is released"
     given = {"render": release_card.render_card, "study": "", "spreadsheet_safe": False, "allow": None, "roles": None}
     ((source, *others), options), called = ended[0], "privnb decide clinic.toml --policy k-5 --records 60 --seeds 2"
-    assert (str(source), others) == (str(CLINIC), ["found", dataset, None])
+    assert (str(source), others) == (str(CLINIC), [Found(decision), dataset, None])
     assert options == given | {
         "outside": "refuse",
         "bounds": False,
