@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.attacks import Homogeneity
 from privnb.datasets.dataset import Dataset, load
@@ -17,7 +18,7 @@ from privnb.evaluation.experiments.informed_adversaries import (
     measure_success,
 )  # fmt: skip
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.schema import Attribute, Categories, Role, Schema
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.privacy_models import DistinctDiversity
 from privnb.sanitizers import Anatomy, Identity, LaplaceNoise, Mondrian, Suppress
 
@@ -156,3 +157,13 @@ def test_the_worked_example_of_similar_values():
 def test_groups_of_similar_values_must_be_texts(adult):
     with pytest.raises(ValueError, match="`similar` must be a dict of a group for each sensitive value"):
         attack_one_release(adult, [Suppress()], JOB, similar={"Sales": 1})
+
+
+def test_a_table_whose_people_may_have_several_records_is_refused(tmp_path):
+    dataset = load(str(person_key.drafted(tmp_path, 40)))
+    target = dataset.schema.sensitive[0]
+    for attack in (attack_one_release, attack_two_releases):
+        with pytest.raises(
+            NotForThisTable, match="guess about single records, and people of 'visits' may have several"
+        ):
+            attack(dataset, [Suppress()], target)

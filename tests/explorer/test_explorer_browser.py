@@ -32,7 +32,7 @@ TOLD = """asked => {
     const mark = document.querySelector(".privnb-status"), state = document.querySelector(".privnb-state");
     if (!mark?.dataset.setting || state.dataset.busy !== "false") return null;
     const setting = JSON.parse(mark.dataset.setting);
-    const { lmSuppressShortcuts, ...numbers } = mark.dataset;  // which the page adds while the status line has the focus
+    const { lmSuppressShortcuts, ...numbers } = mark.dataset;  // added while the status line has the focus
     return Object.entries(asked).every(([name, value]) => setting[name] === value) && numbers;
 }"""
 IDLE = """() => document.querySelector(".privnb-state")?.dataset.working === "false" """

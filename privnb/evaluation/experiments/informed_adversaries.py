@@ -20,6 +20,7 @@ from privnb.evaluation.parameters import parse_number, parse_numbers
 from privnb.evaluation.results import SETTING_COLUMNS, Results, Row, average_seeds, make_row_builder, tidy
 from privnb.measures.base import register_measure
 from privnb.measures.intervals import wilson
+from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount, ReportedCount
 from privnb.privacy_models import FrequencyDiversity, KAnonymity, TCloseness
@@ -80,6 +81,15 @@ register_measure(
 Sanitizers = Annotated[Sequence[Sanitizer], lambda name, value: expect.all_of(name, value, Sanitizer)]
 
 
+def _check_one_record(dataset: Dataset) -> None:
+    """Raise NotForThisTable if people have several records: the attacks guess about records, one for each person."""
+    if dataset.schema.person:
+        raise NotForThisTable(
+            f"these attacks guess about single records, and people of '{dataset.name}' may have several records. "
+            "Choose another table."
+        )
+
+
 def _check_groups(name: str, value: Any) -> None:
     if not isinstance(value, Mapping) or not all(isinstance(each, str) for pair in value.items() for each in pair):
         raise UsageError(
@@ -111,9 +121,10 @@ def build_attacked_family(
     Raises
     ------
     NotForThisTable
-        If the table has no quasi-identifier.
+        If the table has no quasi-identifier, or several records per person.
     """
     choose_target(dataset)  # nobody is known without a quasi-identifier
+    _check_one_record(dataset)
     ks, ls, ts = parse_numbers("K", k, int), parse_numbers("L", l, parse_number), parse_numbers("T", t, parse_number)
     diverse = [FrequencyDiversity(each, target) for each in ls]
     return [
@@ -168,6 +179,7 @@ def attack_one_release(
         `miner`), with the `variant` "people in the release" or "other people". The adversary with background knowledge
         has no row `value_likelier`.
     """
+    _check_one_record(dataset)
     rows: list[Row] = []
     for seed in range(1, seeds + 1):
         members, others = dataset.split(0.5, rng=seed)
@@ -227,6 +239,7 @@ def attack_two_releases(
         The rows `value_guess` and `value_certain` for each sanitizer and seed, with the `variant` "people in both
         releases"; the `miner` is the composition attack, or the homogeneity attack on the first release alone.
     """
+    _check_one_record(dataset)
     rows: list[Row] = []
     for seed in range(1, seeds + 1):
         order = np.random.default_rng(seed).permutation(len(dataset))
