@@ -281,7 +281,7 @@ def search_policy(
     decision, found = decisions[last.records], results[last.records]
     if decision.chosen is not None and not policy.is_informed:  # the card states it, and the choice does not need it
         chosen = next(each for each in tried if find_release_key(each) == tuple(decision.chosen[SETTING_COLUMNS]))
-        found = join_results(found, measure_informed(dataset, chosen, policy, repeats, min_count, store))
+        found = join_results(found, _measure_informed(dataset, chosen, policy, repeats, min_count, store))
     return PolicySearch(decision, found, steps, tried, len(known) - len(settings), sampled_of)
 
 
@@ -338,7 +338,7 @@ def measure_releases(
     return join_results(found, users).reset_index(drop=True)
 
 
-def measure_informed(
+def _measure_informed(
     dataset: Dataset, sanitizer: Sanitizer, policy: Policy, seeds: int, min_count: int, store: Folder
 ) -> pd.DataFrame:
     """Measure what an adversary who knows the algorithm learns from the releases of one sanitizer."""

@@ -203,9 +203,6 @@ ASKED = {  # every function that takes the limit
         CLINIC, [Mondrian(2)], "diagnosis", min_count=limit
     ),
     "attack_buckets": lambda limit: bucket_attack.attack_buckets(CLINIC, "diagnosis", [2], min_count=limit),
-    "measure_informed": lambda limit: policy_search.measure_informed(
-        CLINIC, Mondrian(2), policies.read("k-5"), 1, limit, ""
-    ),
     "search_policy": lambda limit: policy_search.search_policy(CLINIC, policies.read("k-5"), min_count=limit),
     "search_policy_in_roles": lambda limit: policy_search.search_policy_in_roles(
         len, CLINIC, policies.read("k-5"), min_count=limit
