@@ -99,6 +99,11 @@ def _check_groups(name: str, value: Any) -> None:
 
 
 @validated
+def check_attack_inputs(*, corrupted: Portion, shared: Portion, seeds: Seeds) -> None:
+    """Raise UsageError for an input that `attack_one_release` or `attack_two_releases` would refuse."""
+
+
+@validated
 def build_attacked_family(
     dataset: Dataset,
     target: AttributeName,
