@@ -189,7 +189,7 @@ FAULTS = [
     ),
     Fault("decision", "find_refusals", "rows is None or rows.low.isna().any()", "rows is None", BY_POLICY),
     Fault("decision", "find_refusals", "if setting[0] == ORIGINAL:", "if False:", BY_POLICY),
-    Fault("decision", "_averaged", "np.fmax(ends[1], spread[1])", "ends[1]", BY_POLICY),
+    Fault("decision", "average_numbers", "np.fmax(ends[1], spread[1])", "ends[1]", BY_POLICY),
     Fault("decision", "_above", '{axis: row[f"{axis}_high"]', '{axis: row[f"{axis}"]', BY_CAPS),
     Fault("decision", "_known", " & are_bounded(releases)", "", BY_CAPS),
     Fault(

@@ -48,7 +48,7 @@ def reports(tmp_path_factory, kernel):
     described["gaps"] = own_tables.drafted(folder / "data", ["visits"])  # no category is sensitive
     described["visits"] = person_key.drafted(folder / "drafted", PEOPLE)
     one_process.build_all(
-        {folder / kind: {"parameters": FEW | {"DATASET": str(path)}} for kind, path in described.items()}
+        {folder / kind: {"parameters": FEW | {"DATASET": str(path)}} for kind, path in described.items()}, "few"
     )
     return folder
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from privnb.microdata.counts import group_codes
 from privnb.microdata.hierarchy import Sets, Taxonomy
@@ -84,6 +82,9 @@ def join_positions(positions: IntArray, classes: IntArray) -> IntArray:
 
     All positions that occur in one class have the same published value.
     """
+    from scipy.sparse import coo_array  # takes long to import, and most sanitizers do not need it
+    from scipy.sparse.csgraph import connected_components
+
     found, index = np.unique(positions, return_inverse=True)
     size = len(found) + int(classes.max()) + 1
     links = coo_array((np.ones(len(index)), (index, len(found) + classes)), shape=(size, size))
