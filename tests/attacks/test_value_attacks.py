@@ -18,6 +18,7 @@ from privnb.sanitizers import (
     Identity,
     KMember,
     LaplaceNoise,
+    LocalRecoding,
     Mondrian,
     Suppress,
     TopDownSpecialization,
@@ -248,13 +249,14 @@ def test_minimality_refuses_what_it_cannot_reason_about():
     register = dataset.table[["age", "place"]]
     published = publish(dataset, Mondrian(DistinctDiversity(2, "ill")))
     for sanitizer, message in (
-        (KMember(3), "it is not known which finer partitions KMember"),
+        (LocalRecoding(3), "it is not known which finer partitions LocalRecoding"),
         (Mondrian(DistinctDiversity(2, "ill"), split_point="middle"), "does not try every threshold"),
         (FullDomain(DistinctDiversity(2, "ill"), suppress=3), "may suppress records"),
     ):
-        if getattr(sanitizer, "models", ()):
-            with pytest.raises(ValueError, match=message):
-                sanitizer.list_refinements(None)
+        with pytest.raises(ValueError, match=message):
+            sanitizer.list_refinements(None)
+    with pytest.raises(ValueError, match="KMember does not stop at the bound of a privacy model"):
+        Minimality("ill").given(KMember(3), register)
     with pytest.raises(ValueError, match="`register` must contain the people in the release"):
         Minimality("ill").given(MINIMAL[0], register[:7]).fit(published)
     buckets = publish(dataset, Anatomy(2, "ill"))

@@ -106,6 +106,11 @@ class Minimality(ValueAttack[Posteriors]):
         rng : int, Generator or None
             The source of the random assignments.
         """
+        if not hasattr(algorithm, "list_refinements"):
+            raise UsageError(
+                f"{type(algorithm).__name__} does not stop at the bound of a privacy model, so the attack does not "
+                "apply. Choose a release of Mondrian, FullDomain or TopDownSpecialization."
+            )
         return self._knowing(Register(algorithm, register, rng))
 
     def _learn(self, published: Published) -> Posteriors:

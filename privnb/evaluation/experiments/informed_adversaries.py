@@ -30,7 +30,6 @@ from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import AttributeName, Seeds, optional, validated
 from privnb.sanitizers import Anatomy, Identity, Mondrian, SanitizationError, Suppress, TopDownSpecialization
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer
 
 EXCLUDED = 2  # false values that the adversary with background knowledge can exclude
 SIMPLE, IN_BOTH = Homogeneity.title, "people in both releases"
@@ -199,7 +198,9 @@ def attack_one_release(
             is_known = np.random.default_rng(seed).random(len(members)) < corrupted
             attacks: list[ValueAttack[Any]] = [simple, Corruption(target).given(members.table[is_known]).fit(published)]
             try:
-                attacks.append(_assume_minimality(target, sanitizer, members).fit(published))
+                register = members.table[members.schema.quasi_identifiers]
+                known: Any = sanitizer  # refused by `given` if it does not stop at the bound
+                attacks.append(Minimality(target).given(known, register).fit(published))
             except (UsageError, Unreadable) as error:
                 rows.append(_build_failure(row, target, Minimality.title, error))
             for variant, table in ((IN_RELEASE, members.table[~is_known]), (OTHERS, others.table)):
@@ -319,16 +320,6 @@ def _exclude_values(simple: Homogeneity, table: pd.DataFrame) -> Findings:
     true = pd.Index(simple.values).get_indexer(table[simple.target].astype(str))
     (guess, certain), (chance, _) = (exclude_values(each, true, EXCLUDED) for each in (posterior, prior))
     return Findings(BACKGROUND, guess, certain & guess, chance)
-
-
-def _assume_minimality(target: str, sanitizer: Sanitizer, members: Dataset) -> Minimality:
-    """Return the attack that knows the sanitizer. Raises UsageError for a sanitizer that does not stop at the bound."""
-    if not isinstance(sanitizer, ModelBasedSanitizer):
-        raise UsageError(
-            f"{type(sanitizer).__name__} does not stop at the bound of a privacy model, so the attack does not apply. "
-            "Choose a release of Mondrian, FullDomain or TopDownSpecialization."
-        )
-    return Minimality(target).given(sanitizer, members.table[members.schema.quasi_identifiers])
 
 
 def _build_failure(row: Callable[..., Row], target: str, attack: str, error: Exception) -> Row:
